@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
-import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Resource;
@@ -64,31 +63,24 @@ public final class RpmaPeer implements AutoCloseable {
      *
      * @param device the device
      * @return the peer; the caller closes it
-     * @throws RpmaException if the device refuses; with {@link RpmaError#NOSUPP} if librpma was built with rdma-core 45
-     *     or later, and an earlier rdma-core is loaded; rdma-core 44 is refused only for a librpma with native flush
+     * @throws RpmaException if the device refuses; with {@link RpmaError#NOSUPP} if librpma was in the process before
+     *     this library, was built with rdma-core 45 or later, and an earlier rdma-core is loaded
      */
     public static RpmaPeer create(RpmaDevice device) {
         byte[] mismatch = Natives.versionsMismatch();
         if (mismatch != null) {
-            throw mismatch(new String(mismatch, StandardCharsets.UTF_8));
+            throw new RpmaException(
+                    "rpma_peer_new",
+                    RpmaError.NOSUPP,
+                    0,
+                    new String(mismatch, StandardCharsets.UTF_8),
+                    "install rdma-core 45 or later, or start the program so that no other library and no LD_PRELOAD loads"
+                            + " librpma, librdmacm or libibverbs before rpma-java, which then keeps librpma from those"
+                            + " functions");
         }
         RpmaPeer peer = new RpmaPeer(device);
         peer.object.made("rpma_peer_new", Natives.peerNew(device.context()));
         return peer;
-    }
-
-    private static RpmaException mismatch(String reason) {
-        String unpacked = Loader.unpackedLibrpma();
-        boolean ofArtifact = unpacked != null && reason.contains(unpacked);
-        return new RpmaException(
-                "rpma_peer_new",
-                RpmaError.NOSUPP,
-                0,
-                ofArtifact ? reason.replace(unpacked, Loader.ARTIFACT) : reason,
-                "install rdma-core 45 or later, or "
-                        + (ofArtifact
-                                ? "install librpma from the distribution and remove the artifact with the classifier librpma"
-                                : "librpma and rdma-core from the same release of the distribution"));
     }
 
     /** {@return the device} */

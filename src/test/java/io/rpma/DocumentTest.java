@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.internal.Loader;
 import io.rpma.testing.Document;
-import io.rpma.testing.LibrpmaJar;
+import io.rpma.testing.Librpma;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
@@ -64,8 +64,8 @@ class DocumentTest {
     }
 
     private static List<String> exported() throws Exception {
-        return functions(Tool.run(
-                "nm", "--dynamic", "--defined-only", LibrpmaJar.ofSystem().toString()));
+        return functions(
+                Tool.run("nm", "--dynamic", "--defined-only", Librpma.ofSystem().toString()));
     }
 
     @Test
@@ -115,17 +115,6 @@ class DocumentTest {
     void theDependencyIsThatOfTheProjectWhichIsTested() throws IOException {
         assertThat(Files.readString(CONSUMER.resolve("pom.xml")))
                 .contains(Document.README.block("dependency").indent(4));
-    }
-
-    /** {@code .ci/release-check} builds and runs this project. */
-    @Test
-    void theDependencyOnLibrpmaIsTheOneThatIsTested() throws IOException {
-        String version = versions(Files.readString(Path.of("pom.xml"))).get(0);
-        assertThat(Files.readString(Path.of(".ci/consumer/pom.xml")))
-                .contains(Document.README
-                        .block("librpma-dependency")
-                        .replace(version, "${rpma.version}")
-                        .indent(8));
     }
 
     @Test

@@ -15,7 +15,7 @@ import io.rpma.programs.PackagesProgram;
 import io.rpma.programs.ThreadLimitProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.LibrpmaJar;
+import io.rpma.testing.Librpma;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -67,7 +67,7 @@ class LoadingTest {
 
     @Test
     void aLibraryThatTheUserNames() throws Exception {
-        Path library = Files.write(directory.resolve("other name.so"), LibrpmaJar.shim());
+        Path library = Files.write(directory.resolve("other name.so"), Librpma.shim());
         Jvm.Finished finished = load(jvm().options("-Dio.rpma.library=" + library, "-Djava.io.tmpdir=/nowhere"));
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
@@ -189,7 +189,7 @@ class LoadingTest {
     @ParameterizedTest
     @CsvSource({"librpma.so.0, librpma.so.Z, librpma0", "libibverbs.so.1, libibverbs.so.Z, libibverbs1"})
     void aLibraryOfTheSystemThatIsMissing(String name, String missing, String debianPackage) throws Exception {
-        String bytes = new String(LibrpmaJar.shim(), StandardCharsets.ISO_8859_1);
+        String bytes = new String(Librpma.shim(), StandardCharsets.ISO_8859_1);
         assertThat(bytes).containsOnlyOnce(name + "\0");
         Path library = directory.resolve("patched.so");
         Files.write(library, bytes.replace(name + "\0", missing + "\0").getBytes(StandardCharsets.ISO_8859_1));
@@ -208,7 +208,7 @@ class LoadingTest {
                 "nm",
                 "--dynamic",
                 "--undefined-only",
-                Files.write(directory.resolve("shim.so"), LibrpmaJar.shim()).toString());
+                Files.write(directory.resolve("shim.so"), Librpma.shim()).toString());
         String functions = Pattern.compile("\\brpma_\\w+")
                 .matcher(symbols)
                 .results()
@@ -229,15 +229,15 @@ class LoadingTest {
                 source.toString());
     }
 
-    private Jvm.Finished loadWithLibrpmaOfDirectory() throws InterruptedException {
-        return load(jvm().environment("LD_LIBRARY_PATH", directory.toString()));
+    private Jvm.Finished loadWithLibrpmaOfDirectory(String... options) throws InterruptedException {
+        return load(jvm().options(options).environment("LD_LIBRARY_PATH", directory.toString()));
     }
 
     @Test
     void anOldLibrpma() throws Exception {
         compileIncompleteLibrpma("rpma_srq_new", "LIBRPMA_0.14");
         assertFails(
-                loadWithLibrpmaOfDirectory(),
+                loadWithLibrpmaOfDirectory("-Dio.rpma.librpma=system"),
                 directory.resolve("librpma.so.0") + " is librpma 0.14. rpma-java needs librpma 1.2 or later: librpma0");
     }
 
@@ -245,10 +245,19 @@ class LoadingTest {
     void aLibrpmaThatLacksAFunction() throws Exception {
         compileIncompleteLibrpma("rpma_srq_new", "LIBRPMA_1.0");
         assertFails(
-                loadWithLibrpmaOfDirectory(),
+                loadWithLibrpmaOfDirectory("-Dio.rpma.librpma=system"),
                 "undefined symbol: rpma_srq_new",
                 "the librpma that was found lacks this function. rpma-java needs librpma 1.2 or later: librpma0",
                 "LD_LIBRARY_PATH");
+    }
+
+    /** The one of the jar is used instead. */
+    @Test
+    void anOldLibrpmaOfTheSystem() throws Exception {
+        Librpma.assumeBundled();
+        compileIncompleteLibrpma("rpma_srq_new", "LIBRPMA_0.14");
+        Jvm.Finished finished = loadWithLibrpmaOfDirectory();
+        assertThat(finished.status()).as(finished.toString()).isZero();
     }
 
     @Test

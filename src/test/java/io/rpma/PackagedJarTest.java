@@ -49,7 +49,8 @@ class PackagedJarTest {
                             name -> name.matches(
                                     "module-info\\.class|META-INF/(MANIFEST\\.MF|LICENSE|maven/.*"
                                             + "|native-image/io\\.github\\.rpma-java/rpma-java/reachability-metadata\\.json"
-                                            + "|native/linux-(x86_64|aarch64)/librpma-java\\.so)|io/rpma/(\\w|\\$)+\\.class"
+                                            + "|native/linux-(x86_64|aarch64)/librpma(-java\\.so|\\.so\\.0)"
+                                            + "|licences/librpma/copyright|sbom/librpma\\.cdx\\.json)|io/rpma/(\\w|\\$)+\\.class"
                                             + "|io/rpma/package-info\\.class|io/rpma/(rdmacm|internal|internal/loop)/[-\\w$]+\\.class"));
             assertThat(jar.getManifest().getMainAttributes().getValue("Implementation-Version"))
                     .isNotEmpty();

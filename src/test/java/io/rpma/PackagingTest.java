@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.programs.OsgiProgram;
 import io.rpma.testing.Jdk;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.LibrpmaJar;
+import io.rpma.testing.Librpma;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Tool;
 import java.io.IOException;
@@ -38,7 +38,6 @@ class PackagingTest {
     private static final String MAIN = MODULE + ".Main";
     private static final String MAIN_IN_MODULE = MODULE + "/" + MAIN;
     private static final String LIBRARY = "io.rpma";
-    private static final String ARTIFACT = "io.rpma.librpma";
     private static final String CLASS_PATH = "ALL-UNNAMED";
 
     private static final String GREETING = "Hello, remote memory!\n";
@@ -128,9 +127,12 @@ class PackagingTest {
         return jdk.deniesNativeAccess() ? jvm.options("--illegal-native-access=deny") : jvm;
     }
 
+    /** The tests of devices run with the librpma of the system. */
     private static Jvm.Finished run(Jvm jvm, String... program) throws InterruptedException {
-        return jvm.run(
-                Stream.concat(Stream.of(program), Stream.of(TestDevice.address(), Integer.toString(TestDevice.port())))
+        return jvm.options(Librpma.option())
+                .run(Stream.concat(
+                                Stream.of(program),
+                                Stream.of(TestDevice.address(), Integer.toString(TestDevice.port())))
                         .toArray(String[]::new));
     }
 
@@ -165,40 +167,6 @@ class PackagingTest {
                 MAIN_IN_MODULE);
     }
 
-    /** The other tests have no artifact. */
-    @ParameterizedTest
-    @MethodSource("jdks")
-    @Tag("newer-jdk")
-    void theLibrpmaOfTheArtifactOnTheClassPath(Jdk jdk) throws Exception {
-        assertTransfers(
-                strict(jdk, withoutLibrpma(Jvm.of(jdk.home())))
-                        .options(
-                                "-cp",
-                                Jvm.join(classes, Jvm.libraryJar(), LibrpmaJar.make(directory)),
-                                "--enable-native-access=" + CLASS_PATH),
-                MAIN);
-    }
-
-    @ParameterizedTest
-    @MethodSource("jdks")
-    @Tag("newer-jdk")
-    void theLibrpmaOfTheArtifactOnTheModulePath(Jdk jdk) throws Exception {
-        assertTransfers(
-                strict(jdk, withoutLibrpma(Jvm.of(jdk.home())))
-                        .options(
-                                "-p",
-                                Jvm.join(application, Jvm.libraryJar(), LibrpmaJar.make(directory)),
-                                "--add-modules=" + ARTIFACT,
-                                "--enable-native-access=" + LIBRARY),
-                "-m",
-                MAIN_IN_MODULE);
-    }
-
-    /** Hides the librpma of this machine. */
-    private Jvm withoutLibrpma(Jvm jvm) throws IOException {
-        return jvm.environment("LD_LIBRARY_PATH", LibrpmaJar.hiding(directory));
-    }
-
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("strictJdks")
     @Tag("newer-jdk")
@@ -223,15 +191,6 @@ class PackagingTest {
     @MethodSource("jdks")
     void aLinkedImage(Jdk jdk) throws Exception {
         assertTransfers(linkedImage(jdk, MODULE, application, Jvm.libraryJar()), "-m", MAIN_IN_MODULE);
-    }
-
-    /** No module of the application requires the artifact. */
-    @ParameterizedTest
-    @MethodSource("jdks")
-    void theLibrpmaOfTheArtifactInALinkedImage(Jdk jdk) throws Exception {
-        Jvm image =
-                linkedImage(jdk, MODULE + "," + ARTIFACT, application, Jvm.libraryJar(), LibrpmaJar.make(directory));
-        assertTransfers(withoutLibrpma(image), "-m", MAIN_IN_MODULE);
     }
 
     private Jvm linkedImage(Jdk jdk, String modules, Path... modulePath) throws Exception {
@@ -260,14 +219,6 @@ class PackagingTest {
     void aJarInAJarOfSpringBoot(Jdk jdk) throws Exception {
         assertTransfers(
                 strict(jdk, Jvm.of(jdk.home())), "-jar", boot(Jvm.libraryJar()).toString());
-    }
-
-    @ParameterizedTest
-    @MethodSource("jdks")
-    @Tag("newer-jdk")
-    void theLibrpmaOfTheArtifactInAJarOfSpringBoot(Jdk jdk) throws Exception {
-        Path boot = boot(Jvm.libraryJar(), LibrpmaJar.make(directory));
-        assertTransfers(strict(jdk, withoutLibrpma(Jvm.of(jdk.home()))), "-jar", boot.toString());
     }
 
     private Path boot(Path... nested) throws IOException {
@@ -306,14 +257,6 @@ class PackagingTest {
     @Tag("newer-jdk")
     void aBundleOfOsgi(Jdk jdk) throws Exception {
         assertTransfersInOsgi(Jvm.of(jdk.home()), jdk, Jvm.libraryJar());
-    }
-
-    /** The jar of librpma is a fragment of the bundle. */
-    @ParameterizedTest
-    @MethodSource("jdks")
-    @Tag("newer-jdk")
-    void theLibrpmaOfTheArtifactInOsgi(Jdk jdk) throws Exception {
-        assertTransfersInOsgi(withoutLibrpma(Jvm.of(jdk.home())), jdk, Jvm.libraryJar(), LibrpmaJar.make(directory));
     }
 
     private void assertTransfersInOsgi(Jvm ofJdk, Jdk jdk, Path... bundles) throws Exception {

@@ -21,10 +21,17 @@ import java.util.regex.Pattern;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** Finds and loads the shim, and before it the librpma of the artifact. If that fails, the error names the remedy. */
+/** Finds and loads the shim, and librpma with it. If that fails, the error names the remedy. */
 public final class Loader {
     /** The system property with the path of the shim. If it is set, the loader unpacks nothing. */
     public static final String LIBRARY_PROPERTY = "io.rpma.library";
+
+    /**
+     * The system property that chooses librpma: {@code bundled} is the one of the jar, {@code system} the one that the
+     * dynamic linker finds, and any other value is its path. Without it, the one of the jar is used if the dynamic
+     * linker finds none that has the functions of librpma 1.2.
+     */
+    public static final String LIBRPMA_PROPERTY = "io.rpma.librpma";
 
     /**
      * The system property with the name of the class loader that has loaded the shim. A build tool that moves the
@@ -36,27 +43,15 @@ public final class Loader {
     /** The system property from which the shim takes the name of the class of its natives. */
     private static final String NATIVES_PROPERTY = "rpma-java.natives";
 
-    /** The module of the artifact with the classifier librpma. */
-    public static final String ARTIFACT = "io.rpma.librpma";
-
-    /**
-     * A class of the artifact, beside its libraries. To find a class is faster than to find a resource: the JDK's are
-     * not opened.
-     */
-    private static final String NEIGHBOUR = "io.rpma.librpma.Librpma";
-
     private static final String LIBRARY = "librpma-java.so";
 
     private static final String LIBRPMA = "librpma.so.0";
 
     private static final String REMEDY =
-            "rpma-java needs librpma 1.2 or later: librpma0 on Debian and Ubuntu, librpma on Fedora, or the artifact rpma-java with"
-                    + " the classifier librpma (module " + ARTIFACT + ")";
+            "rpma-java needs librpma 1.2 or later: librpma0 on Debian and Ubuntu, librpma on Fedora, or the one of a jar that was"
+                    + " built with it";
 
     private static volatile boolean loaded;
-
-    /** The path from which the librpma of the artifact was loaded, or null. */
-    private static volatile String unpackedLibrpma;
 
     /** The failure of the first attempt, or null. */
     private static Throwable firstFailure;
@@ -139,18 +134,37 @@ public final class Loader {
     }
 
     private static void loadNamed(String path) {
-        Path library = Path.of(path);
-        if (!Files.isReadable(library)) {
-            throw new UnsatisfiedLinkError("-D" + LIBRARY_PROPERTY + "=" + path + " names no file that can be read");
+        Path library = readable(LIBRARY_PROPERTY, path);
+        if (System.getProperty(LIBRPMA_PROPERTY) != null) {
+            throw new UnsatisfiedLinkError("-D" + LIBRPMA_PROPERTY + " needs the shim of the jar: omit -D"
+                    + LIBRARY_PROPERTY + ", or put " + LIBRPMA + " next to the shim that it names");
         }
         load(library, library.toAbsolutePath().toString());
     }
 
+    private static Path readable(String property, String path) {
+        Path file = Path.of(path);
+        if (!Files.isReadable(file)) {
+            throw new UnsatisfiedLinkError("-D" + property + "=" + path + " names no file that can be read");
+        }
+        return file;
+    }
+
     private static void loadPackaged() {
-        String directory = directory(System.getProperty("os.name"), System.getProperty("os.arch"));
+        String resources = directory(System.getProperty("os.name"), System.getProperty("os.arch"));
         try {
-            loadLibrpma(directory);
-            loadCopy(Loader.class, directory + LIBRARY, LIBRARY);
+            // the JDK and the dynamic linker use the path without symbolic links
+            Path directory = createDirectory().toRealPath();
+            Path shim = directory.resolve(LIBRARY);
+            Path librpma = directory.resolve(LIBRPMA);
+            try {
+                unpack(resources, shim);
+                loadWithLibrpma(resources, shim, librpma);
+            } finally {
+                delete(shim);
+                delete(librpma);
+                delete(directory);
+            }
         } catch (IOException e) {
             throw withCause(
                     new UnsatisfiedLinkError("can't unpack the library into " + temporaryDirectory() + " (" + e
@@ -161,47 +175,54 @@ public final class Loader {
     }
 
     /**
-     * Loads the librpma of the artifact, if the program has the artifact. The dynamic linker then takes it for the
-     * librpma that the shim needs, because it has the name that the shim needs. After a failure of the shim it stays
-     * loaded.
+     * Loads the shim, and with it librpma: the dynamic linker looks for the libraries that the shim needs in the
+     * directory of the shim first. So librpma finds the shim before it, and calls the functions of guard.c.
      */
-    private static void loadLibrpma(String directory) throws IOException {
-        if (unpackedLibrpma != null) {
+    private static void loadWithLibrpma(String resources, Path shim, Path librpma) throws IOException {
+        String choice = System.getProperty(LIBRPMA_PROPERTY);
+        if (choice == null) {
+            loadWithAny(resources, shim, librpma);
             return;
         }
-        Class<?> neighbour;
+        if (choice.equals("bundled")) {
+            unpack(resources, librpma);
+        } else if (!choice.equals("system")) {
+            Files.createSymbolicLink(librpma, readable(LIBRPMA_PROPERTY, choice).toRealPath());
+        }
+        load(shim, LIBRARY);
+    }
+
+    private static void loadWithAny(String resources, Path shim, Path librpma) throws IOException {
         try {
-            neighbour = Class.forName(NEIGHBOUR, false, Loader.class.getClassLoader());
-        } catch (ClassNotFoundException e) {
-            // the dynamic linker finds the librpma of the system
-            return;
+            load(shim, LIBRARY);
+        } catch (UnsatisfiedLinkError e) {
+            boolean lacksLibrpma = e.getMessage().contains(REMEDY);
+            if (!lacksLibrpma || read(resources + LIBRPMA) == null) {
+                throw e;
+            }
+            unpack(resources, librpma);
+            load(shim, LIBRARY);
         }
-        unpackedLibrpma = loadCopy(neighbour, directory + LIBRPMA, ARTIFACT);
     }
 
-    /** Returns the path from which the librpma of the artifact was loaded, or null. The file is deleted. */
-    public static String unpackedLibrpma() {
-        return unpackedLibrpma;
-    }
-
-    /** Returns the bytes of a resource that is beside a class, or null if it does not exist. */
-    private static byte[] read(Class<?> neighbour, String resource) throws IOException {
-        byte[] bytes = readFromJar(neighbour, resource);
+    /** Returns the bytes of a resource, or null if it does not exist. */
+    private static byte[] read(String resource) throws IOException {
+        byte[] bytes = readFromJar(resource);
         if (bytes != null) {
             return bytes;
         }
-        try (InputStream stream = neighbour.getResourceAsStream(resource)) {
+        try (InputStream stream = Loader.class.getResourceAsStream(resource)) {
             return stream == null ? null : stream.readAllBytes();
         }
     }
 
     /**
-     * Returns the bytes of a resource, or null if the class is not from an ordinary jar file that has the resource.
+     * Returns the bytes of a resource, or null if this class is not from an ordinary jar file that has the resource.
      * Reads the jar itself, because the class loader would first open the JDK's resources, which takes longer than the
      * rest of the loading.
      */
-    private static byte[] readFromJar(Class<?> neighbour, String resource) {
-        CodeSource source = neighbour.getProtectionDomain().getCodeSource();
+    private static byte[] readFromJar(String resource) {
+        CodeSource source = Loader.class.getProtectionDomain().getCodeSource();
         if (source == null || source.getLocation() == null) {
             return null;
         }
@@ -214,29 +235,19 @@ public final class Loader {
         }
     }
 
-    /**
-     * Loads a library that is beside a class, and returns the path of the copy. In messages, the name replaces the
-     * path.
-     */
-    private static String loadCopy(Class<?> neighbour, String resource, String name) throws IOException {
-        byte[] library = read(neighbour, resource);
+    /** Writes a library of the jar to a file of the same name. */
+    private static void unpack(String resources, Path file) throws IOException {
+        String resource = resources + file.getFileName();
+        byte[] library = read(resource);
         if (library == null) {
-            throw new UnsatisfiedLinkError(resource + " is not in the jar: this build of rpma-java has no library for"
-                    + " this platform; build it there and name the result with -D" + LIBRARY_PROPERTY);
+            throw new UnsatisfiedLinkError(resource + " is not in the jar: "
+                    + (file.endsWith(LIBRPMA)
+                            ? "rpma-java was built without librpma; " + REMEDY
+                            : "this build of rpma-java has no library for this platform; build it there and name the result"
+                                    + " with -D" + LIBRARY_PROPERTY));
         }
-        Path directory = createDirectory();
-        Path copy = directory.resolve(resource.substring(resource.lastIndexOf('/') + 1));
-        try {
-            try (OutputStream file = new FileOutputStream(copy.toFile())) {
-                file.write(library);
-            }
-            // the JDK and the dynamic linker use the path without symbolic links
-            Path real = copy.toRealPath();
-            load(real, name);
-            return real.toString();
-        } finally {
-            delete(copy);
-            delete(directory);
+        try (OutputStream stream = new FileOutputStream(file.toFile())) {
+            stream.write(library);
         }
     }
 

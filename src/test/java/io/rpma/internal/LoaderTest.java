@@ -45,7 +45,7 @@ class LoaderTest {
     @ParameterizedTest
     @CsvSource({
         "librpma.so.0, librpma0",
-        "librpma.so.0, the artifact rpma-java with the classifier librpma",
+        "librpma.so.0, the one of a jar that was built with it",
         "libibverbs.so.1, libibverbs1",
         "libibverbs.so.1, ibverbs-providers",
         "librdmacm.so.1, librdmacm1"

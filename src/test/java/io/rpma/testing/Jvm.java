@@ -173,11 +173,14 @@ public final class Jvm {
         return environment("LD_PRELOAD", "");
     }
 
-    /** Loads a library into the JVM before all others, but after the sanitizer that this one may run with. */
-    public Jvm preload(String library) {
+    /** Loads libraries into the JVM before all others, but after the sanitizer that this one may run with. */
+    public Jvm preload(String... libraries) {
         String sanitizer = System.getenv().getOrDefault("LD_PRELOAD", "");
-        String name = nameWithoutBlanks(library);
-        return environment("LD_PRELOAD", sanitizer.isEmpty() ? name : sanitizer + ":" + name);
+        Stream<String> names = Stream.of(libraries).map(Jvm::nameWithoutBlanks);
+        return environment(
+                "LD_PRELOAD",
+                Stream.concat(sanitizer.isEmpty() ? Stream.empty() : Stream.of(sanitizer), names)
+                        .collect(Collectors.joining(":")));
     }
 
     /** The linker takes a blank for the end of a name. */

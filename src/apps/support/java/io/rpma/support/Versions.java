@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.support;
 
+import io.rpma.RpmaPeer;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,8 +16,8 @@ import java.util.regex.Pattern;
  * The versions of the software below a program. A version is null if it is not known.
  *
  * @param rpmaJava of this library
- * @param librpma of the package that has installed the loaded librpma, or of the artifact, because librpma does not
- *     contain its version
+ * @param librpma of the package that has installed the loaded librpma, or of the one in the jar, which is then called
+ *     bundled; librpma itself does not contain its version
  * @param rdmaCore of the loaded libibverbs
  * @param kernel of the running kernel
  * @param java of this JVM
@@ -26,8 +28,10 @@ public record Versions(String rpmaJava, String librpma, String rdmaCore, String 
     /** The number of the file ends with the version of rdma-core. */
     private static final Pattern LIBIBVERBS = Pattern.compile("libibverbs\\.so\\.\\d+\\.\\d+\\.([\\d.]+)");
 
-    /** A class of the artifact with the classifier librpma, which has the version of librpma in its manifest. */
-    private static final String ARTIFACT = "io.rpma.librpma.Librpma";
+    /** The list of what is in the jar, with the version of its librpma. */
+    private static final String BUNDLED = "/META-INF/sbom/librpma.cdx.json";
+
+    private static final Pattern VERSION = Pattern.compile("\"version\": \"([^\"]+)\"");
 
     private static final int LIMIT_S = 10;
 
@@ -43,7 +47,7 @@ public record Versions(String rpmaJava, String librpma, String rdmaCore, String 
                 System.getProperty("java.version"));
     }
 
-    /** Returns the file of a library, or null if the file was deleted, as the one of the artifact is. */
+    /** Returns the file of a library, or null if the file was deleted, as one from the jar is. */
     private static Path mapped(String maps, String library) {
         Matcher path =
                 Pattern.compile("(?m)/.*/" + Pattern.quote(library) + "\\S*$").matcher(maps);
@@ -55,11 +59,10 @@ public record Versions(String rpmaJava, String librpma, String rdmaCore, String 
         if (file != null) {
             return packageVersion(file);
         }
-        try {
-            Class<?> artifact = Class.forName(ARTIFACT, false, Versions.class.getClassLoader());
-            return upstream(artifact.getPackage().getImplementationVersion());
-        } catch (ClassNotFoundException e) {
-            return null;
+        try (InputStream list = RpmaPeer.class.getResourceAsStream(BUNDLED)) {
+            Matcher version =
+                    VERSION.matcher(list == null ? "" : new String(list.readAllBytes(), StandardCharsets.UTF_8));
+            return version.find() ? upstream(version.group(1)) + ", bundled" : null;
         }
     }
 

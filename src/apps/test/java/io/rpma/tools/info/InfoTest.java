@@ -7,11 +7,8 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.rpma.RpmaDevice;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.LibrpmaJar;
-import io.rpma.tools.Tools;
-import java.nio.file.Path;
+import io.rpma.testing.Librpma;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The command info on this machine, which may have no device. {@code ToolsIT} runs it with a device. */
 class InfoTest {
@@ -41,10 +38,10 @@ class InfoTest {
     }
 
     @Test
-    void theVersionOfTheLibrpmaOfTheArtifact(@TempDir Path directory) throws Exception {
-        Jvm.Finished end =
-                Jvm.onClassPath(Jvm.toolsJar(), LibrpmaJar.make(directory)).run(Tools.class, "info");
-        assertThat(end.out()).containsPattern("(?m)^librpma +" + LibrpmaJar.VERSION + "$");
+    void theVersionOfTheLibrpmaOfTheJar() throws InterruptedException {
+        Librpma.assumeBundled();
+        Jvm.Finished end = Jvm.ofTools().options("-Dio.rpma.librpma=bundled").run("info");
+        assertThat(end.out()).containsPattern("(?m)^librpma +1\\.3\\.0, bundled$");
         assertEnded(end);
     }
 
