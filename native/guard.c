@@ -39,6 +39,7 @@ static _Thread_local struct {
 	bool is_guarded;
 	bool is_accepted;
 	struct rdma_cm_id *id;
+	struct rdma_cm_id *lost; /* whose channel librpma frees, so that no function may use it any more */
 	struct rdma_conn_param param;
 } request __attribute__((tls_model("initial-exec")));
 
@@ -126,6 +127,7 @@ void guard_begin(void)
 	request.is_guarded = true;
 	request.is_accepted = false;
 	request.id = NULL;
+	request.lost = NULL;
 }
 
 int guard_accept(void)
@@ -171,13 +173,16 @@ EXPORTED struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return qp->qp_context == &native ? real.ibv_qp_to_qp_ex(qp) : NULL;
 }
 
-/* where the guard refuses native operations, a flush is a read, for which librpma does not register the memory */
+/*
+ * The other side of a connection decides whether its flush is a native one or a read, and librpma with native
+ * operations registers memory only for the former.
+ */
 EXPORTED struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t size, uint64_t iova,
 					 unsigned int access)
 {
 	/* IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which rdma-core has since release 45 */
 	const unsigned int flushes = 1U << 8 | 1U << 9;
-	if (request.is_guarded && (access & flushes) != 0 && !versions_native_operations_work())
+	if (request.is_guarded && (access & flushes) != 0)
 		access |= IBV_ACCESS_REMOTE_READ;
 	return real.ibv_reg_mr_iova2(pd, address, size, iova, access);
 }
@@ -236,21 +241,27 @@ EXPORTED int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_
  */
 EXPORTED int rdma_disconnect(struct rdma_cm_id *id)
 {
-	return request.is_guarded && request.id == id ? 0 : real.rdma_disconnect(id);
+	bool is_unaccepted = request.is_guarded && (request.id == id || request.lost == id);
+	return is_unaccepted ? 0 : real.rdma_disconnect(id);
 }
 
 EXPORTED int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 {
 	int rc = real.rdma_migrate_id(id, channel);
-	/* librpma now closes the channel of the id, and the id can't be destroyed without it */
-	if (rc != 0 && channel == NULL && request.is_guarded)
+	if (rc != 0 && channel == NULL && request.is_guarded) {
 		request.id = NULL;
+		request.lost = id;
+	}
 	return rc;
 }
 
 EXPORTED int rdma_destroy_id(struct rdma_cm_id *id)
 {
-	if (request.is_guarded && request.id == id)
+	if (!request.is_guarded)
+		return real.rdma_destroy_id(id);
+	if (request.lost == id)
+		return 0;
+	if (request.id == id)
 		request.id = NULL;
 	return real.rdma_destroy_id(id);
 }

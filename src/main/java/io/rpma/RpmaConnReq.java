@@ -27,10 +27,6 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Safe for use by many threads. {@link #connect} consumes the request. Closing an incoming request rejects it.
  *
- * <p>librpma leaks an {@code rdma_cm_id} of about 0.7 KB for each incoming request that is rejected or whose acceptance
- * fails. The kernel frees its own part of the leak when the endpoint is closed. If librpma fails after it has moved the
- * id of an accepted request to a new event channel, librpma also leaks an event channel with its file descriptor.
- *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
  */
@@ -180,11 +176,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * <p>Does not wait for the other side: {@link RpmaConn#nextEvent()} reports when the connection is established.
      * Consumes the request, even if the call fails in librpma.
      *
-     * <p>If an incoming request can't be accepted because descriptors or locked memory are exhausted, it is rejected.
-     * If the device or the kernel refuses the acceptance, librpma leaks the id of the connection. If librpma fails
-     * after it has accepted the request, it leaks the id and usually a descriptor, which nothing can close. The call
-     * may then block until the client has answered the disconnection, or the answer times out. Meanwhile no other
-     * request of the endpoint is taken.
+     * <p>If an incoming request can't be accepted, it is rejected.
      *
      * @param privateData the data for the other side; the maximum on InfiniBand and RoCE is 56 bytes with an outgoing
      *     request and 196 bytes with the answer to an incoming request, elsewhere 255 bytes

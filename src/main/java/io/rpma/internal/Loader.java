@@ -43,6 +43,10 @@ public final class Loader {
     /** The system property from which the shim takes the name of the class of its natives. */
     private static final String NATIVES_PROPERTY = "rpma-java.natives";
 
+    private static final String BUNDLED = "bundled";
+
+    private static final String SYSTEM = "system";
+
     private static final String LIBRARY = "librpma-java.so";
 
     private static final String LIBRPMA = "librpma.so.0";
@@ -52,6 +56,12 @@ public final class Loader {
                     + " built with it";
 
     private static volatile boolean loaded;
+
+    /**
+     * The directory of the last attempt, or null. If the shim fails after the dynamic linker has loaded it, it stays
+     * loaded, and the next attempt must find it under the same path: librpma calls the functions of its guard.
+     */
+    private static Path unpacked;
 
     /** The failure of the first attempt, or null. */
     private static Throwable firstFailure;
@@ -135,7 +145,8 @@ public final class Loader {
 
     private static void loadNamed(String path) {
         Path library = readable(LIBRARY_PROPERTY, path);
-        if (System.getProperty(LIBRPMA_PROPERTY) != null) {
+        String choice = choice();
+        if (choice != null && !choice.equals(SYSTEM)) {
             throw new UnsatisfiedLinkError("-D" + LIBRPMA_PROPERTY + " needs the shim of the jar: omit -D"
                     + LIBRARY_PROPERTY + ", or put " + LIBRPMA + " next to the shim that it names");
         }
@@ -144,7 +155,7 @@ public final class Loader {
 
     private static Path readable(String property, String path) {
         Path file = Path.of(path);
-        if (!Files.isReadable(file)) {
+        if (!Files.isReadable(file) || Files.isDirectory(file)) {
             throw new UnsatisfiedLinkError("-D" + property + "=" + path + " names no file that can be read");
         }
         return file;
@@ -179,24 +190,44 @@ public final class Loader {
      * directory of the shim first. So librpma finds the shim before it, and calls the functions of guard.c.
      */
     private static void loadWithLibrpma(String resources, Path shim, Path librpma) throws IOException {
-        String choice = System.getProperty(LIBRPMA_PROPERTY);
+        String choice = choice();
         if (choice == null) {
             loadWithAny(resources, shim, librpma);
-            return;
-        }
-        if (choice.equals("bundled")) {
+        } else if (choice.equals(SYSTEM)) {
+            load(shim, LIBRARY);
+        } else if (choice.equals(BUNDLED)) {
             unpack(resources, librpma);
-        } else if (!choice.equals("system")) {
-            Files.createSymbolicLink(librpma, readable(LIBRPMA_PROPERTY, choice).toRealPath());
+            load(shim, LIBRARY);
+        } else {
+            Path chosen = readable(LIBRPMA_PROPERTY, choice).toRealPath();
+            Files.createSymbolicLink(librpma, chosen);
+            loadWithChosen(shim, librpma, chosen);
         }
-        load(shim, LIBRARY);
+    }
+
+    /** Returns the value of the property, or null if it is not set or empty. */
+    private static String choice() {
+        String choice = System.getProperty(LIBRPMA_PROPERTY, "");
+        return choice.isEmpty() ? null : choice;
+    }
+
+    /** Messages have the path that the user has chosen. */
+    private static void loadWithChosen(Path shim, Path librpma, Path chosen) {
+        try {
+            load(shim, LIBRARY);
+        } catch (UnsatisfiedLinkError e) {
+            throw withCause(new UnsatisfiedLinkError(e.getMessage().replace(librpma.toString(), chosen.toString())), e);
+        }
     }
 
     private static void loadWithAny(String resources, Path shim, Path librpma) throws IOException {
         try {
             load(shim, LIBRARY);
         } catch (UnsatisfiedLinkError e) {
-            boolean lacksLibrpma = e.getMessage().contains(REMEDY);
+            // a lack of descriptors or memory is temporary
+            boolean lacksLibrpma = e.getMessage().contains(REMEDY)
+                    && !e.getMessage().contains("Too many open files")
+                    && !e.getMessage().contains("Cannot allocate memory");
             if (!lacksLibrpma || read(resources + LIBRPMA) == null) {
                 throw e;
             }
@@ -268,9 +299,13 @@ public final class Loader {
         Set<PosixFilePermission> ownersAlone = Set.of(
                 PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
         while (true) {
-            Path directory = parent.resolve("rpma-java-" + System.nanoTime());
+            Path directory = unpacked != null && parent.equals(unpacked.getParent())
+                    ? unpacked
+                    : parent.resolve("rpma-java-" + System.nanoTime());
+            unpacked = null;
             try {
-                return Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(ownersAlone));
+                unpacked = Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(ownersAlone));
+                return unpacked;
             } catch (FileAlreadyExistsException e) {
                 // another process uses this name: the next attempt has a new one
                 continue;

@@ -65,7 +65,6 @@ public final class RpmaSession implements Steps.Session {
         return calls.except(".*librpma rdma_destroy_id .* at .*rpma_utils_get_ibv_context", Outcome.SUCCEEDS, IGNORED)
                 .except(".*shim ibv_query_(device 3|port 1) .* at rpma_peer_new.*", Outcome.SUCCEEDS, NO_MAXIMUM)
                 .except(".*shim mmap .* at mmap", Outcome.OUT_OF_MEMORY, "documented for a mapping")
-                .except(".*shim munmap .* at server: rpma_conn_req_connect", Outcome.SUCCEEDS, "the page is not in use")
                 .except(".*shim calloc 1 in thread 2 .*", Outcome.SUCCEEDS, NO_MESSAGES)
                 .except(".*device poll_cq .*", Outcome.FAILS_WITHOUT_CAUSE, NO_CAUSE)
                 .except(
