@@ -29,7 +29,6 @@ static struct {
 	int (*rdma_migrate_id)(struct rdma_cm_id *, struct rdma_event_channel *);
 	int (*rdma_destroy_id)(struct rdma_cm_id *);
 	guard_qp_to_qp_ex *ibv_qp_to_qp_ex;
-	struct ibv_mr *(*ibv_reg_mr_iova2)(struct ibv_pd *, void *, size_t, uint64_t, unsigned int);
 } real;
 
 static bool works;
@@ -59,7 +58,7 @@ static const struct {
 	{ "rdma_migrate_id", &real.rdma_migrate_id },
 	{ "rdma_destroy_id", &real.rdma_destroy_id },
 	{ "ibv_qp_to_qp_ex", &real.ibv_qp_to_qp_ex },
-	{ "ibv_reg_mr_iova2", &real.ibv_reg_mr_iova2 },
+
 };
 
 static struct link_map *library_of(const void *address)
@@ -171,20 +170,6 @@ EXPORTED int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex
 EXPORTED struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
 	return qp->qp_context == &native ? real.ibv_qp_to_qp_ex(qp) : NULL;
-}
-
-/*
- * The other side of a connection decides whether its flush is a native one or a read, and librpma with native
- * operations registers memory only for the former.
- */
-EXPORTED struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t size, uint64_t iova,
-					 unsigned int access)
-{
-	/* IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which rdma-core has since release 45 */
-	const unsigned int flushes = 1U << 8 | 1U << 9;
-	if (request.is_guarded && (access & flushes) != 0)
-		access |= IBV_ACCESS_REMOTE_READ;
-	return real.ibv_reg_mr_iova2(pd, address, size, iova, access);
 }
 
 /* librdmacm does not know the device of an id if its node GUID is 0, and librpma uses it without a check */

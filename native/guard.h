@@ -15,8 +15,8 @@ int guard_init(void);
 bool guard_works(void);
 
 /*
- * Bracket a call of librpma that takes, accepts or refuses a request for a connection, or that registers memory. If
- * librpma does not keep the request, guard_end() destroys the request's id, which librpma only forgets. Keeps errno.
+ * Bracket a call of librpma that takes, accepts or refuses a request for a connection. If librpma does not keep the
+ * request, guard_end() destroys the request's id, which librpma only forgets. Keeps errno.
  */
 void guard_begin(void);
 void guard_end(bool is_kept);

@@ -7,7 +7,6 @@
 
 #include "call.h"
 #include "device.h"
-#include "guard.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -24,9 +23,7 @@ static int reg(struct rpma_peer *peer, struct ibv_context *device, void *address
 	       struct rpma_mr_local **mr)
 {
 	errno = 0;
-	guard_begin();
 	int rc = rpma_mr_reg(peer, address, size, usage, mr);
-	guard_end(true);
 	if (rc != 0 || errno != EOPNOTSUPP || device == NULL)
 		return rc;
 	rc = device_is_soft_roce(device);
