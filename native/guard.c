@@ -21,7 +21,6 @@
 
 static struct {
 	int (*rdma_create_qp_ex)(struct rdma_cm_id *, struct ibv_qp_init_attr_ex *);
-	int (*rdma_resolve_route)(struct rdma_cm_id *, int);
 	int (*rdma_get_cm_event)(struct rdma_event_channel *, struct rdma_cm_event **);
 	int (*rdma_accept)(struct rdma_cm_id *, struct rdma_conn_param *);
 	int (*rdma_reject)(struct rdma_cm_id *, const void *, uint8_t);
@@ -50,7 +49,6 @@ static const struct {
 	void *pointer;
 } guarded[] = {
 	{ "rdma_create_qp_ex", &real.rdma_create_qp_ex },
-	{ "rdma_resolve_route", &real.rdma_resolve_route },
 	{ "rdma_get_cm_event", &real.rdma_get_cm_event },
 	{ "rdma_accept", &real.rdma_accept },
 	{ "rdma_reject", &real.rdma_reject },
@@ -172,15 +170,7 @@ EXPORTED struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return qp->qp_context == &native ? real.ibv_qp_to_qp_ex(qp) : NULL;
 }
 
-/* librdmacm does not know the device of an id if its node GUID is 0, and librpma uses it without a check */
-EXPORTED int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
-{
-	if (id->verbs != NULL)
-		return real.rdma_resolve_route(id, timeout_ms);
-	errno = ENODEV;
-	return -1;
-}
-
+/* librdmacm does not know the device of a request if its node GUID is 0, and librpma uses it without a check */
 static int refuse_without_device(struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
