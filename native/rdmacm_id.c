@@ -17,6 +17,7 @@
 #include "handle.h"
 #include "natives.h"
 #include "rdmacm.h"
+#include "rdmacm_post.h"
 
 /* RdmaEvent reads the fields at these offsets */
 struct event {
@@ -384,6 +385,17 @@ static jlong id_get_request(JNI_PARAMS, jlong requests, jbyteArray event)
 	return result;
 }
 
+/*
+ * librdmacm itself moves the queue pairs of InfiniBand and RoCE to the state in which they send. The kernel moves those
+ * of iWARP, and libibverbs, which keeps the state for rdmacm_can_send(), is not told.
+ */
+static void note_connection(const struct rdma_cm_event *event)
+{
+	struct ibv_qp *qp = event->id->qp;
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED && qp != NULL && !rdmacm_can_send(qp))
+		qp->state = IBV_QPS_RTS;
+}
+
 /* 1 if there was an event, 0 if there is none, or an error */
 static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
@@ -395,6 +407,7 @@ static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 	if (rdma_get_cm_event(self->channel, &event) != 0) {
 		result = errno == EAGAIN ? 0 : rdmacm_failed();
 	} else {
+		note_connection(event);
 		give_event(env, event, bytes);
 		/* fails only without an event */
 		(void)rdma_ack_cm_event(event);
