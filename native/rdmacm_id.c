@@ -389,11 +389,10 @@ static jlong id_get_request(JNI_PARAMS, jlong requests, jbyteArray event)
  * librdmacm itself moves the queue pairs of InfiniBand and RoCE to the state in which they send. The kernel moves those
  * of iWARP, and libibverbs, which keeps the state for rdmacm_can_send(), is not told.
  */
-static void note_connection(const struct rdma_cm_event *event)
+static void note_connection(const struct rdma_cm_id *id)
 {
-	struct ibv_qp *qp = event->id->qp;
-	if (event->event == RDMA_CM_EVENT_ESTABLISHED && qp != NULL && !rdmacm_can_send(qp))
-		qp->state = IBV_QPS_RTS;
+	if (id->qp != NULL && !rdmacm_can_send(id->qp))
+		id->qp->state = IBV_QPS_RTS;
 }
 
 /* 1 if there was an event, 0 if there is none, or an error */
@@ -407,7 +406,8 @@ static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 	if (rdma_get_cm_event(self->channel, &event) != 0) {
 		result = errno == EAGAIN ? 0 : rdmacm_failed();
 	} else {
-		note_connection(event);
+		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+			note_connection(event->id);
 		give_event(env, event, bytes);
 		/* fails only without an event */
 		(void)rdma_ack_cm_event(event);
@@ -452,10 +452,19 @@ static jint id_connect(JNI_PARAMS, jlong handle, jbyteArray private_data, jint r
 			  retry_count, rnr_retry_count);
 }
 
+/* the accepting side may send before it takes the event */
+static int accept_request(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	int rc = rdma_accept(id, param);
+	if (rc == 0)
+		note_connection(id);
+	return rc;
+}
+
 static jint id_accept(JNI_PARAMS, jlong handle, jbyteArray private_data, jint responder_resources, jint initiator_depth,
 		      jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
-	return connect_by(rdma_accept, env, handle, private_data, responder_resources, initiator_depth, flow_control,
+	return connect_by(accept_request, env, handle, private_data, responder_resources, initiator_depth, flow_control,
 			  retry_count, rnr_retry_count);
 }
 

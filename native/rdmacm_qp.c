@@ -15,7 +15,16 @@
 #include "thread.h"
 
 /* in: the requested values; out: the granted values */
-enum qp_numbers { MAX_SEND_WR, MAX_RECV_WR, MAX_SEND_SGE, MAX_RECV_SGE, MAX_INLINE_DATA, QP_NUM, QP_NUMBERS };
+enum qp_numbers {
+	MAX_SEND_WR,
+	MAX_RECV_WR,
+	MAX_SEND_SGE,
+	MAX_RECV_SGE,
+	MAX_INLINE_DATA,
+	MAX_READ_SGE,
+	QP_NUM,
+	QP_NUMBERS
+};
 
 enum queues { SEND_QUEUE, RECV_QUEUE, QUEUES };
 
@@ -24,8 +33,19 @@ static jint least(jint one, jint other)
 	return one < other ? one : other;
 }
 
+/* soft-iWARP reads into the first part only, and reports a success, if a read has more parts than this limit */
+static jint read_sges(const struct ibv_device_attr *device, const struct ibv_qp_init_attr *granted)
+{
+	jint sges = (jint)granted->cap.max_send_sge;
+	return device->max_sge_rd > 0 ? least(sges, device->max_sge_rd) : sges;
+}
+
 static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all, struct ibv_srq *srq)
 {
+	struct ibv_device_attr device;
+	int error = ibv_query_device(id->verbs, &device);
+	if (error != 0)
+		return RESULT_ERRNO - error;
 	struct ibv_qp_init_attr attr = {
 		.qp_type = id->qp_type,
 		.sq_sig_all = sig_all,
@@ -46,6 +66,7 @@ static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all
 	numbers[MAX_SEND_SGE] = (jint)attr.cap.max_send_sge;
 	numbers[MAX_RECV_SGE] = (jint)attr.cap.max_recv_sge;
 	numbers[MAX_INLINE_DATA] = (jint)attr.cap.max_inline_data;
+	numbers[MAX_READ_SGE] = read_sges(&device, &attr);
 	numbers[QP_NUM] = (jint)id->qp->qp_num;
 	return 0;
 }

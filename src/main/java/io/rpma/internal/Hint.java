@@ -101,6 +101,12 @@ final class Hint {
                 return says(messages, Errno.EINVAL)
                         ? "the id may be in another state, or the private data too long: see RdmaConnParam.privateData()"
                         : "";
+            case "rpma_write_with_imm", "rpma_send_with_imm":
+                return refused(messages, "immediate data");
+            case "ibv_post_send":
+                return refused(messages, "immediate data, or atomic operations,");
+            case "rpma_recv", "rpma_srq_recv", "rdma_post_recvv":
+                return refused(messages, "receives without memory");
             case "epoll_ctl":
                 return says(messages, Errno.ENOSPC) ? "see /proc/sys/fs/epoll/max_user_watches" : "";
             case "munmap":
@@ -272,6 +278,13 @@ final class Hint {
         return connects && says(messages, Errno.EINVAL)
                 ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
                         + " 196 bytes with its acceptance"
+                : "";
+    }
+
+    /** The verbs have no query for these capabilities. */
+    private static String refused(String messages, String capability) {
+        return says(messages, Errno.EINVAL)
+                ? "the device may lack " + capability + " as iWARP devices do: see 'rpma-java selftest'"
                 : "";
     }
 

@@ -116,6 +116,7 @@ public final class RdmaQp {
     private int maxSendSge;
     private int maxRecvSge;
     private int maxInlineData;
+    private int maxReadSge;
     private int qpNum;
 
     RdmaQp(RdmaId owner, Resource id, boolean datagrams, boolean usesSrq, boolean sigAll) {
@@ -145,7 +146,8 @@ public final class RdmaQp {
         maxSendSge = numbers[2];
         maxRecvSge = numbers[3];
         maxInlineData = numbers[4];
-        qpNum = numbers[5];
+        maxReadSge = numbers[5];
+        qpNum = numbers[6];
     }
 
     /** {@return the maximum number of outstanding operations, at least the requested number} */
@@ -171,6 +173,15 @@ public final class RdmaQp {
     /** {@return the maximum number of bytes of an inline post, at least the requested number} */
     public int maxInlineData() {
         return maxInlineData;
+    }
+
+    /**
+     * {@return the maximum number of parts of a read, at most {@link #maxSendSge}}
+     *
+     * <p>iWARP devices read into one part only.
+     */
+    public int maxReadSge() {
+        return maxReadSge;
     }
 
     /**
@@ -359,14 +370,14 @@ public final class RdmaQp {
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
      * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more
-     *     than {@link #maxSendSge} parts, or the flags are invalid
+     *     than {@link #maxReadSge} parts, or the flags are invalid
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
      * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
      *     operation
      */
     public boolean postReadv(RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        int count = RdmaSgeList.useWritable(dst, maxSendSge);
+        int count = RdmaSgeList.useWritable(dst, maxReadSge);
         int result = Natives.postParts(sendQueue, what(READ, flags), dst.address(), count, remoteAddr, rkey, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {

@@ -144,6 +144,6 @@ public final class RdmaQpInitAttr {
 
     /** The numbers for native/rdmacm_qp.c, which also returns the number of the queue pair in the last element. */
     int[] numbers() {
-        return new int[] {maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData, 0};
+        return new int[] {maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData, 0, 0};
     }
 }
