@@ -177,17 +177,19 @@ static jint device_max_message(JNI_PARAMS, jlong device)
 	return device_max_message_of(jni_pointer(device));
 }
 
-/* "PORTS VENDOR PART GUID FIRMWARE"; NULL if the query fails */
+/* "PORTS VENDOR PART GUID IWARP ATOMICS FIRMWARE"; NULL if the query fails */
 static jbyteArray device_identity(JNI_PARAMS, jlong device)
 {
 	struct ibv_device_attr_ex attributes = { .comp_mask = 0 };
+	struct ibv_context *context = jni_pointer(device);
 	log_begin();
-	if (log_end(device_query(jni_pointer(device), &attributes)) != 0)
+	if (log_end(device_query(context, &attributes)) != 0)
 		return NULL;
 	const struct ibv_device_attr *known = &attributes.orig_attr;
 	char text[sizeof(known->fw_ver) + 64];
-	int length = snprintf(text, sizeof(text), "%u %u %u %016llx %.*s", known->phys_port_cnt, known->vendor_id,
+	int length = snprintf(text, sizeof(text), "%u %u %u %016llx %d %d %.*s", known->phys_port_cnt, known->vendor_id,
 			      known->vendor_part_id, (unsigned long long)be64toh(known->node_guid),
+			      context->device->transport_type == IBV_TRANSPORT_IWARP, known->atomic_cap != IBV_ATOMIC_NONE,
 			      (int)sizeof(known->fw_ver), known->fw_ver);
 	return jni_bytes(env, text, length);
 }

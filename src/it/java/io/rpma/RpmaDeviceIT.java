@@ -97,7 +97,8 @@ class RpmaDeviceIT {
         assertThat(device.nodeGuid()).matches("\\p{XDigit}{4}(:\\p{XDigit}{4}){3}");
         assertThat(device.firmwareVersion()).isNotEmpty();
         if (TestDevice.isSoft()) {
-            assertThat(device.vendorId()).isEqualTo(0xffffff);
+            assertThat(device.vendorId()).isEqualTo(device.isIwarp() ? 0x626d74 : 0xffffff);
+            assertThat(device.isAtomicCapable()).isEqualTo(!device.isIwarp());
         }
     }
 }

@@ -232,6 +232,28 @@ public final class RpmaDevice {
     }
 
     /**
+     * {@return whether the transport is iWARP, and not InfiniBand or RoCE}
+     *
+     * <p>A completion of an iWARP device means less: see {@link RpmaConn}. Most iWARP devices have no immediate data,
+     * no atomic operations and no datagrams, and refuse the post or the queue pair with an {@link RpmaException}.
+     *
+     * @throws RpmaException if the query of the device fails
+     */
+    public boolean isIwarp() {
+        return identity()[4].equals("1");
+    }
+
+    /**
+     * {@return whether the device has the atomic operations of {@code io.rpma.rdmacm}: compare and swap, and fetch and
+     * add}
+     *
+     * @throws RpmaException if the query of the device fails
+     */
+    public boolean isAtomicCapable() {
+        return identity()[5].equals("1");
+    }
+
+    /**
      * {@return the ports, in the order of their numbers}
      *
      * <p>To find the addresses of the ports, the method binds an id of librdmacm to each address of this machine.
@@ -268,7 +290,7 @@ public final class RpmaDevice {
         return Collections.unmodifiableMap(limits);
     }
 
-    /** {@return the number of the vendor; 0xffffff for soft-RoCE} */
+    /** {@return the number of the vendor; 0xffffff for soft-RoCE, 0x626d74 for soft-iWARP} */
     public int vendorId() {
         return Integer.parseUnsignedInt(identity()[1]);
     }
@@ -285,11 +307,11 @@ public final class RpmaDevice {
 
     /** {@return the version of the firmware, or an empty text} */
     public String firmwareVersion() {
-        return identity()[4];
+        return identity()[6];
     }
 
     private String[] identity() {
-        return text(QUERY, Natives.deviceIdentity(context)).split(" ", 5);
+        return text(QUERY, Natives.deviceIdentity(context)).split(" ", 7);
     }
 
     /** Returns the text that a native method has returned, which is null if the function of C has failed. */

@@ -73,6 +73,8 @@ class ToolsIT extends WithTools {
                         "nativeFlush",
                         "nativeAtomicWrite",
                         "onDemandPaging",
+                        "iwarp",
+                        "atomics",
                         "limits",
                         "ports");
         assertThat(found.get("nativeFlush").getAsBoolean()).isEqualTo(device.isFlushNative());

@@ -29,10 +29,12 @@ public record Device(
         boolean nativeFlush,
         boolean nativeAtomicWrite,
         boolean onDemandPaging,
+        boolean iwarp,
+        boolean atomics,
         Map<String, Long> limits,
         List<Port> ports) {
-    /** Soft-RoCE has no device below it, and so no driver in sysfs. */
-    private static final int SOFT_ROCE_VENDOR = 0xffffff;
+    /** The drivers of devices in software, by their vendors: these devices have no driver in sysfs. */
+    private static final Map<Integer, String> SOFTWARE = Map.of(0xffffff, "rdma_rxe", 0x626d74, "siw");
 
     /**
      * A port of a device.
@@ -89,6 +91,8 @@ public record Device(
                 device.isFlushNative(),
                 device.isAtomicWriteNative(),
                 device.isOdpCapable(),
+                device.isIwarp(),
+                device.isAtomicCapable(),
                 device.limits(),
                 device.ports().stream().map(Port::of).toList());
     }
@@ -98,7 +102,7 @@ public record Device(
         if (Files.exists(link)) {
             return link.toRealPath().getFileName().toString();
         }
-        return device.vendorId() == SOFT_ROCE_VENDOR ? "rdma_rxe" : null;
+        return SOFTWARE.get(device.vendorId());
     }
 
     /** Returns the addresses of all ports. */

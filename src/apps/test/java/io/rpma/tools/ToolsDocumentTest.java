@@ -129,7 +129,7 @@ class ToolsDocumentTest {
 
     @Test
     void eachOptionExists() throws IOException {
-        for (String name : List.of("info", "doctor", "ping", "perf")) {
+        for (String name : List.of("info", "doctor", "selftest", "ping", "perf")) {
             Set<String> options = options(tools().getSubcommands().get(name));
             assertThat(unknown(Document.TOOLS.section(name), options, name))
                     .as(name)

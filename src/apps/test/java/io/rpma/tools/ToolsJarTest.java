@@ -121,7 +121,7 @@ class ToolsJarTest {
     void itsHelpNamesEachCommand() throws InterruptedException {
         Jvm.Finished end = Jvm.ofTools().run("--help");
         assertThat(end.out())
-                .contains("  info ", "  doctor ", "  ping ", "  perf ", "  rxe ")
+                .contains("  info ", "  doctor ", "  selftest ", "  ping ", "  perf ", "  rxe ")
                 .contains("Exit status:");
         assertThat(end.out().lines()).allMatch(line -> line.length() <= 80);
         assertThat(end.out()).as("no colours without a terminal").doesNotContain("\u001b");
@@ -133,6 +133,9 @@ class ToolsJarTest {
         "'', Missing required subcommand",
         "nothing, 'nothing' is no command",
         "info --jsn, Unknown option: '--jsn'",
+        "selftest --listen, --listen needs ADDRESS",
+        "'selftest 10.0.0.1 --peer 10.0.0.2', '--peer finds the device: omit ADDRESS'",
+        "'selftest --port 65534', '--port must be 1 to 65533'",
         "doctor 10.0.0.1 10.0.0.2, the argument '10.0.0.2' is superfluous",
     })
     void aWrongCommandLine(String arguments, String message) throws InterruptedException {

@@ -8,6 +8,7 @@ import io.rpma.tools.info.Info;
 import io.rpma.tools.perf.Perf;
 import io.rpma.tools.ping.Ping;
 import io.rpma.tools.rxe.Rxe;
+import io.rpma.tools.selftest.Selftest;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Option;
@@ -17,7 +18,7 @@ import picocli.CommandLine.Option;
         name = Product.NAME,
         description = "Tools for programs that use RDMA with rpma-java.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {Info.class, Doctor.class, Ping.class, Perf.class, Rxe.class},
+        subcommands = {Info.class, Doctor.class, Selftest.class, Ping.class, Perf.class, Rxe.class},
         versionProvider = Tools.Version.class,
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:success", "1:failure", "2:wrong command line"},

@@ -26,7 +26,8 @@ class DoctorTest {
     private static Device device(State state, String... addresses) {
         Device.Port port =
                 new Device.Port(1, state, LinkLayer.ETHERNET, 1024, 1 << 23, List.of("eth7"), List.of(addresses));
-        return new Device("rxe0", "rdma_rxe", 0xffffff, 0, "", "", true, true, false, Map.of(), List.of(port));
+        return new Device(
+                "rxe0", "rdma_rxe", 0xffffff, 0, "", "", true, true, false, false, true, Map.of(), List.of(port));
     }
 
     @Test

@@ -77,8 +77,10 @@ public final class Info implements Callable<Integer> {
                                 device.vendorPartId(),
                                 device.firmwareVersion().isEmpty() ? UNKNOWN : device.firmwareVersion()));
         row("node GUID", device.nodeGuid());
+        row("transport", device.iwarp() ? "iWARP" : "InfiniBand or RoCE");
         row("flush", device.nativeFlush() ? "native" : "emulated by reads");
         row("atomic write", device.nativeAtomicWrite() ? "native" : "emulated by writes of 8 bytes");
+        row("atomic operations", device.atomics() ? "yes" : "no");
         row("on-demand paging", device.onDemandPaging() ? "yes" : "no");
         device.ports().forEach(port -> row("port " + port.number(), text(port)));
         row("limits", text(device.limits()));

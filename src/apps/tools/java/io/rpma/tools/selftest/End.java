@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.selftest;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaMemory;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+
+/** The side that posts, and compares. It has a connection for one operation. */
+abstract class End implements AutoCloseable {
+    /** The context of the operation that is checked. */
+    static final long OPERATION = 1;
+
+    static final long MESSAGE = 2;
+    static final long ANSWER = 3;
+
+    /** The offset of the message, and of the answer. */
+    static final long MESSAGE_SLOT = Answer.DATA;
+
+    static final long ANSWER_SLOT = Answer.DATA + Answer.SLOT;
+
+    private static final int MESSAGE_LENGTH = 100;
+
+    /** The memory of this side. */
+    final RpmaMemory memory = RpmaMemory.allocate(Answer.MEMORY);
+
+    /** What the memory of the other side must contain. */
+    private final byte[] expected = new byte[Answer.DATA];
+
+    private final Random random = new Random();
+    private final Set<Long> done = new HashSet<>();
+    private final RpmaCompletions completions = RpmaCompletions.create(16);
+    private final long timeout;
+    private final long began = System.nanoTime();
+    private int answerLength;
+
+    /**
+     * Makes the memory of the side.
+     *
+     * @param timeout for each wait, in nanoseconds
+     */
+    End(long timeout) {
+        this.timeout = timeout;
+    }
+
+    /** Thrown if an operation ends with an error, which can be the refusal of a device. */
+    static final class RefusedException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        RefusedException(String reason) {
+            super(reason);
+        }
+    }
+
+    /** Waits for completions; returns none after the timeout. */
+    abstract int take(RpmaCompletions into, long nanos) throws InterruptedException;
+
+    /** Posts the receive of the answer. */
+    abstract boolean postAnswer();
+
+    /** Posts the send of a message. */
+    abstract boolean postMessage(int length);
+
+    /** Fills the memory of this side with new bytes. */
+    final void fill() {
+        byte[] bytes = new byte[Answer.DATA];
+        random.nextBytes(bytes);
+        memory.buffer(0, Answer.DATA).put(bytes);
+    }
+
+    /** Returns the bytes of this side. */
+    final byte[] bytes(long offset, int length) {
+        byte[] bytes = new byte[length];
+        memory.buffer(offset, length).get(bytes);
+        return bytes;
+    }
+
+    /** Expects that the other side has bytes of this side at an offset. */
+    final void expect(long offset, byte[] bytes) {
+        System.arraycopy(bytes, 0, expected, (int) offset, bytes.length);
+    }
+
+    /** Expects that this side has read the bytes of the other side. */
+    final void expectRead(int from, long to, int length) throws IOException {
+        if (!Arrays.equals(Arrays.copyOfRange(expected, from, from + length), bytes(to, length))) {
+            throw new IOException("the bytes that were read are not the bytes of the other side");
+        }
+    }
+
+    static void posted(boolean posted) throws IOException {
+        if (!posted) {
+            throw new IOException("the queue is full");
+        }
+    }
+
+    /** Waits until an operation has succeeded. */
+    final void await(long context) throws IOException, InterruptedException {
+        long end = System.nanoTime() + timeout;
+        while (!done.remove(context)) {
+            if (!take(end - System.nanoTime())) {
+                throw silent();
+            }
+        }
+    }
+
+    /**
+     * Waits for the answer, which stays for {@link #await}.
+     *
+     * @return false after {@code nanos}
+     */
+    final boolean hasAnswer(long nanos) throws IOException, InterruptedException {
+        long end = System.nanoTime() + nanos;
+        while (!done.contains(ANSWER)) {
+            if (System.nanoTime() - began > timeout) {
+                throw silent();
+            }
+            if (!take(end - System.nanoTime())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private IOException silent() {
+        return new IOException("no completion within " + NANOSECONDS.toSeconds(timeout) + " s");
+    }
+
+    /** Waits for completions, and returns whether there are any. */
+    private boolean take(long nanos) throws IOException, InterruptedException {
+        int taken = take(completions, Math.max(0, nanos));
+        for (int i = 0; i < taken; i++) {
+            if (!completions.isSuccess(i)) {
+                throw new RefusedException(
+                        completions.status(i) + " (" + completions.status(i).description() + ")");
+            }
+            done.add(completions.wrId(i));
+            if (completions.wrId(i) == ANSWER) {
+                answerLength = (int) completions.byteLen(i);
+            }
+        }
+        return taken > 0;
+    }
+
+    /** Waits for the answer to a message of the operation. */
+    final Answer answer() throws IOException, InterruptedException {
+        await(ANSWER);
+        Answer answer = Answer.read(memory.buffer(ANSWER_SLOT, Answer.SLOT), answerLength);
+        if (!answer.isOf(expected)) {
+            throw new IOException("the memory of the other side has other bytes than were written");
+        }
+        return answer;
+    }
+
+    /** Waits until the receive of the answer ends, because the connection has ended. */
+    final void awaitFlushed() throws IOException, InterruptedException {
+        try {
+            await(ANSWER);
+        } catch (RefusedException e) {
+            return;
+        }
+        throw new IOException("a receive has succeeded after the end of the connection");
+    }
+
+    /** Sends a message, and compares the memory of the other side. */
+    final void compare() throws IOException, InterruptedException {
+        byte[] message = new byte[MESSAGE_LENGTH];
+        random.nextBytes(message);
+        memory.buffer(MESSAGE_SLOT, Answer.SLOT).put(message);
+        posted(postAnswer());
+        posted(postMessage(message.length));
+        await(MESSAGE);
+        check(answer(), null, message);
+    }
+
+    /** Compares an answer. */
+    static void check(Answer answer, Integer immediate, byte[] message) throws IOException {
+        if (!Arrays.equals(message, answer.message())) {
+            throw new IOException("the other side has received other bytes than were sent");
+        }
+        if (immediate != null && !immediate.equals(answer.immediate())) {
+            throw new IOException(
+                    "the other side has received the immediate data " + answer.immediate() + ", and not " + immediate);
+        }
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}
