@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Many posts in one downcall: their results, and the content of the batch after a post that fails. */
@@ -83,6 +84,7 @@ class BatchIT extends WithConnection {
         assertEquals(ByteBuffer.allocate(SIZE - 96), target().slice(96, SIZE - 96));
     }
 
+    @Tag("empty-receives")
     @Test
     void everyOperationWithMessages() throws InterruptedException {
         RpmaConn client = pair.client;
@@ -122,6 +124,7 @@ class BatchIT extends WithConnection {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void severalConnectionsAndASharedReceiveQueue() throws InterruptedException {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
@@ -194,6 +197,7 @@ class BatchIT extends WithConnection {
     }
 
     /** The message comes first and blocks all other posts until the other side posts a receive. */
+    @Tag("empty-receives")
     @Test
     void aFullQueueIsAnAnswer() throws InterruptedException {
         int many = 300;
@@ -254,6 +258,7 @@ class BatchIT extends WithConnection {
     }
 
     /** The order holds across connections too. A receive occupies its queue until a message arrives. */
+    @Tag("empty-receives")
     @Test
     void aFullQueueHoldsUpWhatIsRecordedAfter() throws InterruptedException {
         try (Pair small = connectWithASmallQueue()) {
@@ -341,6 +346,7 @@ class BatchIT extends WithConnection {
                 assertStopsInTheMiddle(IllegalStateException.class).getMessage());
     }
 
+    @Tag("infiniband-cm")
     @Test
     void aConnectionThatIsNotEstablished() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);

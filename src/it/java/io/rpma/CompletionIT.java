@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Completions: none is lost, however many a call takes, and a full queue is no failure. */
@@ -141,6 +142,7 @@ class CompletionIT extends WithConnection {
         return mine;
     }
 
+    @Tag("full-queues")
     @Test
     void aFullQueueIsAnAnswerWithoutLogRecord() throws InterruptedException {
         List<String> records = new ArrayList<>();

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -135,6 +136,7 @@ class DescriptorsIT extends WithPeer {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void aSharedChannelsIsReadableForBothQueues() throws InterruptedException {
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setRcqSize(4).setComplChannel(true);

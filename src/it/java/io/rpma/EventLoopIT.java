@@ -138,6 +138,7 @@ class EventLoopIT {
         assertTrue(e.getMessage().contains("is served by"), e.getMessage());
     }
 
+    @Tag("many-connections")
     @Test
     void aServerOfTenLinesAnswersAllItsClients() throws Exception {
         int port = TestDevice.port();
@@ -241,6 +242,7 @@ class EventLoopIT {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void bothQueuesOfAConnection() throws Exception {
         try (RpmaConnCfg withRcq = RpmaConnCfg.create()
@@ -268,6 +270,7 @@ class EventLoopIT {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void aSharedCompletionChannel() throws Exception {
         try (RpmaConnCfg shared = RpmaConnCfg.create()
@@ -308,6 +311,7 @@ class EventLoopIT {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void theQueueOfASharedReceiveQueue() throws Exception {
         try (RpmaSrqCfg srqCfg = RpmaSrqCfg.create().setRqSize(QUEUE).setRcqSize(QUEUE);
@@ -335,6 +339,7 @@ class EventLoopIT {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void events() throws Exception {
         int port = TestDevice.port();

@@ -152,6 +152,7 @@ class FlightEventsIT extends WithConnection {
                 .containsExactly(name(pair.server) + " CLOSED", name(pair.client) + " CLOSED");
     }
 
+    @Tag("remote-errors")
     @Test
     void aFailedCompletionIsRecordedOnce() throws Exception {
         Pair.assertPosted(
@@ -208,6 +209,7 @@ class FlightEventsIT extends WithConnection {
                 .containsExactly("rpma_conn_next_event " + name(pair.client));
     }
 
+    @Tag("remote-errors")
     @Test
     void eventsThatAreDisabledAreNotRecorded() throws Exception {
         for (String name : List.of("Registration", "Connection", "ConnectionEvent", "Disconnection", "Wait")) {

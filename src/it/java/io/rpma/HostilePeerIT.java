@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -195,6 +196,7 @@ class HostilePeerIT extends WithPeer {
                 .getInt(2 * Long.BYTES);
     }
 
+    @Tag("remote-errors")
     @Test
     void bytesOutsideOfTheRegion() throws InterruptedException {
         try (RpmaMrLocal region = offered(RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC)) {
@@ -212,6 +214,7 @@ class HostilePeerIT extends WithPeer {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void keysThatDifferInOneBit() throws InterruptedException {
         try (RpmaMrLocal region = offered(RpmaMrUsage.WRITE_DST)) {
@@ -224,6 +227,7 @@ class HostilePeerIT extends WithPeer {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void usagesThatWereNotGranted() throws InterruptedException {
         long start = memory.address() + PAGE;
@@ -240,6 +244,7 @@ class HostilePeerIT extends WithPeer {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void aRegionThatIsClosed() throws InterruptedException {
         RpmaMrLocal region = offered(RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC);
@@ -250,6 +255,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     /** A region belongs to its peer, so a server with a peer for each client keeps the clients apart. */
+    @Tag("remote-errors")
     @Test
     void aRegionOfAnotherPeer() throws InterruptedException {
         try (RpmaPeer other = RpmaPeer.create(RpmaDevice.local(address));
@@ -261,6 +267,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     /** A region that is revoked while a client writes to it: no write changes its memory after the close. */
+    @Tag("remote-errors")
     @Test
     void writesWhileTheRegionCloses() throws InterruptedException {
         RpmaMrLocal region = offered(RpmaMrUsage.WRITE_DST);
@@ -290,6 +297,7 @@ class HostilePeerIT extends WithPeer {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void aMessageLongerThanItsReceive() throws InterruptedException {
         try (RpmaMrLocal region = offered(RpmaMrUsage.RECV);
@@ -306,6 +314,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     /** The message or the write waits for a receive, until the client disconnects. */
+    @Tag("remote-errors")
     @Test
     void messagesAndImmediateDataWithoutAReceive() throws InterruptedException {
         try (RpmaMrLocal region = offered(RpmaMrUsage.WRITE_DST)) {
@@ -332,6 +341,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     /** Random bytes either make no remote region, or one whose operations fail. */
+    @Tag("infiniband-cm")
     @Test
     void privateDataOfEachLength() throws InterruptedException {
         for (int length = 0; length <= REQUEST_DATA; length++) {
@@ -371,6 +381,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     /** The server of this test writes to regions whose descriptors the client has made up. */
+    @Tag("remote-errors")
     @Test
     void descriptorsOfNoRegion() throws InterruptedException {
         for (int i = 0; i < 20; i++) {
@@ -392,6 +403,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     /** The clients do not answer the acceptance, so that no connection is established. */
+    @Tag("many-connections")
     @Test
     void halfOpenConnections() throws InterruptedException {
         List<RdmaId> clients = new ArrayList<>();
@@ -413,6 +425,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     /** The clients vanish before the server has taken their requests. The last client stays. */
+    @Tag("infiniband-cm")
     @Test
     void clientsThatConnectAndVanish() throws InterruptedException {
         for (int i = 0; i < STORM; i++) {
@@ -442,6 +455,7 @@ class HostilePeerIT extends WithPeer {
         assertTheGoodConnectionWorks();
     }
 
+    @Tag("many-connections")
     @Test
     void clientsThatDisconnectAtOnce() throws InterruptedException {
         List<Hostile> storm = new ArrayList<>();

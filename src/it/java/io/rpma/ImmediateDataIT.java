@@ -9,6 +9,7 @@ import io.rpma.testing.Pair;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The 32 bits that come along with a message or a write. */
@@ -30,6 +31,7 @@ class ImmediateDataIT extends WithConnection {
         assertEquals(expected, completions.immData(0));
     }
 
+    @Tag("immediate-data")
     @Test
     void withAMessage() throws InterruptedException {
         for (int imm : new int[] {0x11223344, 0, 1, -1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
@@ -44,6 +46,7 @@ class ImmediateDataIT extends WithConnection {
         assertEquals(regions.localMemory.buffer(16, 7), regions.remoteMemory.buffer(0, 7));
     }
 
+    @Tag("immediate-data")
     @Test
     void withAWriteThatLeavesTheReceiveAlone() throws InterruptedException {
         Pair.assertPosted(pair.server.recv(regions.target, 0, 8, 1));
@@ -80,6 +83,7 @@ class ImmediateDataIT extends WithConnection {
         assertThrows(IllegalStateException.class, () -> failed.hasImmData(0));
     }
 
+    @Tag("immediate-data")
     @Test
     void aWriteWaitsForAReceive() throws InterruptedException {
         Pair.assertPosted(pair.client.writeWithImm(regions.remote, 0, regions.local, 0, 8, ALWAYS, 5, 1));
@@ -90,6 +94,7 @@ class ImmediateDataIT extends WithConnection {
         Pair.assertDone(pair.client, 1);
     }
 
+    @Tag("immediate-data")
     @Test
     void aWriteThatNobodyReceivesEndsWithDisconnect() throws InterruptedException {
         Pair.assertPosted(pair.client.writeWithImm(regions.remote, 0, regions.local, 0, 8, ALWAYS, 5, 1));

@@ -20,6 +20,7 @@ import io.rpma.testing.TestDevice;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,6 +55,7 @@ class LifecycleIT extends WithPeer {
         assertTrue(refused.getMessage().contains(reason), refused.getMessage());
     }
 
+    @Tag("infiniband-cm")
     @Test
     void disconnectingIsAnsweredByTheOtherSide() throws InterruptedException {
         try (Pair pair = Pair.connect(peer, null, null)) {
@@ -78,6 +80,7 @@ class LifecycleIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void disconnectingTooEarlyTellsNobody() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
@@ -91,6 +94,7 @@ class LifecycleIT extends WithPeer {
         }
     }
 
+    @Tag("completions-after-end")
     @Test
     void aConnectionThatIsRejected() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
@@ -120,6 +124,7 @@ class LifecycleIT extends WithPeer {
         }
     }
 
+    @Tag("completions-after-end")
     @Test
     void postsAfterDisconnecting() throws InterruptedException {
         try (Pair pair = Pair.connect(peer, null, null)) {
@@ -198,6 +203,7 @@ class LifecycleIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0", "::"})
     void anEndpointOnAllAddresses(String all) throws InterruptedException {
@@ -270,6 +276,7 @@ class LifecycleIT extends WithPeer {
         abstract AutoCloseable create(LifecycleIT test);
     }
 
+    @Tag("infiniband-cm")
     @ParameterizedTest
     @EnumSource
     void aDroppedObjectIsReported(Dropped dropped) {

@@ -36,6 +36,7 @@ class LimitsIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void privateDataIsThereAlsoWhenNothingWasSent() throws InterruptedException {
         try (Pair pair = Pair.connect(peer, null, null)) {
@@ -44,6 +45,7 @@ class LimitsIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void anAnswerWithTooMuchPrivateDataRejects() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
@@ -58,6 +60,7 @@ class LimitsIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void aPostBeforeTheConnectionIsEstablished() {
         try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
@@ -123,6 +126,7 @@ class LimitsIT extends WithPeer {
      * The capability IPC_LOCK exempts root from the limit of locked memory, so the other process runs without it. The
      * process connects dozens of times and collects garbage after each, which takes minutes under emulation.
      */
+    @Tag("many-connections")
     @Test
     @Tag("unsanitized")
     void theLimitsOfTheProcess() throws InterruptedException {

@@ -109,6 +109,7 @@ class PeerLostIT {
         assertTrue(seen.isEmpty(), seen.toString());
     }
 
+    @Tag("empty-receives")
     @Test
     void aSideWithoutAnswerIsLostOnce() throws Exception {
         stall();
@@ -138,6 +139,7 @@ class PeerLostIT {
         assertThrows(IllegalStateException.class, () -> pair.client.write(ALWAYS, 1));
     }
 
+    @Tag("empty-receives")
     @Test
     void aFullSendQueueIsNotALoss() throws Exception {
         stall();
@@ -164,6 +166,7 @@ class PeerLostIT {
         assertLost();
     }
 
+    @Tag("completions-after-end")
     @Test
     void aBrokenConnectionIsALoss() throws InterruptedException {
         try (Regions regions = new Regions(pair.peer, 4096)) {
@@ -175,6 +178,7 @@ class PeerLostIT {
         }
     }
 
+    @Tag("completions-after-end")
     @Test
     void aDisconnectionEndsTheCheck() throws Exception {
         stall();
@@ -198,6 +202,7 @@ class PeerLostIT {
         assertThrows(IllegalStateException.class, () -> check(1));
     }
 
+    @Tag("infiniband-cm")
     @Test
     void aConnectionThatIsNotEstablishedCanNotBeChecked() throws InterruptedException {
         // nobody listens
@@ -212,6 +217,7 @@ class PeerLostIT {
         }
     }
 
+    @Tag("empty-receives")
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void queuesThatShareAChannel(boolean separateReceives) throws InterruptedException {

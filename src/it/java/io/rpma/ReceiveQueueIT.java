@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A completion queue for receives alone. */
@@ -39,6 +40,7 @@ class ReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void receivesAndTheRestCompleteApart() throws InterruptedException {
         Pair.assertPosted(conn.recv(1));
@@ -50,6 +52,7 @@ class ReceiveQueueIT extends WithPeer {
         assertEquals(0, conn.getCq().poll(completions));
     }
 
+    @Tag("empty-receives")
     @Test
     void aConnectionHasNoneByDefault() throws InterruptedException {
         assertEquals(Optional.empty(), pair.client.getRcq());
@@ -58,6 +61,7 @@ class ReceiveQueueIT extends WithPeer {
         Pair.assertDone(pair.client.getCq(), 1);
     }
 
+    @Tag("empty-receives")
     @Test
     void eachQueueHasItsWaiter() throws Exception {
         Blocked receiver = new Blocked(() -> rcq.await(RpmaCompletions.create(1)));
@@ -80,6 +84,7 @@ class ReceiveQueueIT extends WithPeer {
         assertTrue(message.contains("is closed"), message);
     }
 
+    @Tag("empty-receives")
     @Test
     void disconnectFlushesTheReceives() throws InterruptedException {
         Pair.assertPosted(conn.recv(1));

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Requests leave no id of the kernel behind, while their endpoint stays open. */
@@ -89,6 +90,7 @@ class RequestsIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void ofClientsThatGiveUpBeforeTheyAreTaken() {
         for (int i = 0; i < CLIENTS; i++) {
@@ -97,6 +99,7 @@ class RequestsIT extends WithPeer {
         assertNothingIsLeft();
     }
 
+    @Tag("infiniband-cm")
     @Test
     void ofClientsThatGiveUpBeforeTheyAreAnswered() throws Exception {
         for (int i = 0; i < CLIENTS; i++) {

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -74,6 +75,7 @@ class SharedChannelIT extends WithPeer {
         Pair.assertPosted(conn.write(ALWAYS, wrId));
     }
 
+    @Tag("empty-receives")
     @Test
     void tellsWhoseTheCompletionIs() throws InterruptedException {
         for (int i = 0; i < 10; i++) {
@@ -97,6 +99,7 @@ class SharedChannelIT extends WithPeer {
         assertSharedChannel(() -> pair.client.getCq().await(completions));
     }
 
+    @Tag("empty-receives")
     @Test
     void nothingIsLostAmongPollsAndWaits() throws InterruptedException {
         for (int i = 0; i < 100; i++) {
@@ -156,6 +159,7 @@ class SharedChannelIT extends WithPeer {
         assertThrows(NullPointerException.class, () -> conn.await(null));
     }
 
+    @Tag("empty-receives")
     @Test
     void waitsEndByInterruptAndTheConnectionWorksOn() throws InterruptedException {
         Blocked.assertWokenByInterrupt(() -> conn.await(RpmaCompletions.create(1)));
@@ -190,6 +194,7 @@ class SharedChannelIT extends WithPeer {
         assertThrows(IllegalStateException.class, conn::getComplFd);
     }
 
+    @Tag("empty-receives")
     @Test
     void twoWaitersGetOneCompletionEach() throws Exception {
         Blocked first = new Blocked(() -> conn.await(RpmaCompletions.create(1)));
@@ -209,6 +214,7 @@ class SharedChannelIT extends WithPeer {
         assertSame(conn.getCq(), first.result());
     }
 
+    @Tag("empty-receives")
     @Test
     void disconnectWakesAWaiterForWhatIsOutstanding() throws Exception {
         Pair.assertPosted(conn.recv(5));

@@ -10,6 +10,7 @@ import io.rpma.testing.Regions;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -50,6 +51,7 @@ class ZeroBytesIT {
         assertDone(2, RpmaWcOpcode.RDMA_READ);
     }
 
+    @Tag("empty-receives")
     @Test
     void messages() throws InterruptedException {
         for (int i = 0; i < 3; i++) {
@@ -75,6 +77,7 @@ class ZeroBytesIT {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void aMessageWithContentBreaksAConnectionWhoseReceiveHasNoMemory() throws InterruptedException {
         try (Regions regions = new Regions(pair.peer, 64)) {

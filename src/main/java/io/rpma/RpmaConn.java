@@ -34,6 +34,11 @@ import java.util.concurrent.locks.ReentrantLock;
  * in {@link #getCq()}, with the operation context of the post, reports the end of the operation. An operation that has
  * no completion has ended when a later operation completes. Do not change or use the local memory before the end.
  *
+ * <p>The completion of a write to memory of an InfiniBand or RoCE device says that the other side's device has the
+ * bytes. That of an iWARP device ({@link RpmaDevice#isIwarp}) says only that the bytes have left this side. A flush
+ * after the writes, which no device executes before them, makes both equal: its success means that the other side's
+ * program sees the bytes.
+ *
  * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is
  * smaller ({@code max_msg_sz} of ibv_devinfo(1)).
  *

@@ -97,8 +97,8 @@ class RxePartsIT {
     /** The kernel of user-mode Linux compiles for minutes. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    '42' | host stand-in host-apps stand-in-virtual waits:trixie:qemu qemu waits:trixie:uml uml uml-apps uml-processes
-                    ''   | uml uml-apps host stand-in host-apps stand-in-virtual qemu uml-processes
+                    '42' | host stand-in host-apps stand-in-virtual waits:trixie:qemu qemu waits:trixie:uml uml uml-apps siw uml-processes
+                    ''   | uml uml-apps host stand-in host-apps stand-in-virtual qemu siw uml-processes
                     """)
     void testsWithoutAGuestRunWhileItIsMade(String makingJob, String order) throws IOException, InterruptedException {
         String out = run(STUBS + """
@@ -122,7 +122,7 @@ class RxePartsIT {
                 test_in_parts >&2
                 printf '%s\n' "${failures[@]}"
                 """);
-        assertThat(out.lines()).hasSize(4).allMatch(line -> line.contains("the guest could not be made"));
+        assertThat(out.lines()).hasSize(5).allMatch(line -> line.contains("the guest could not be made"));
     }
 
     /** The EFLAGS of a processor, and those of a crash in a guest of QEMU 7.2: half of an address. */

@@ -93,6 +93,7 @@ class SamplesIT {
         assertArrived(1000);
     }
 
+    @Tag("remote-errors")
     @Test
     void aWriteToAClosedRegionIsNotVisible() {
         regions.target.close();
@@ -101,6 +102,7 @@ class SamplesIT {
                 .withMessageContaining("not written");
     }
 
+    @Tag("empty-receives")
     @Test
     void theServerMakesBytesPersistent() throws Exception {
         int port = TestDevice.port();
@@ -133,6 +135,7 @@ class SamplesIT {
         assertArrived(BLOCKS * ThroughputSamples.BLOCK);
     }
 
+    @Tag("remote-errors")
     @Test
     void thePipelineReportsTheBlockThatFailed() {
         regions.target.close();
@@ -184,6 +187,7 @@ class SamplesIT {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void aServerWithThreadsAnswersItsClients() throws Exception {
         int port = TestDevice.port();
@@ -279,6 +283,7 @@ class SamplesIT {
                 .isTrue();
     }
 
+    @Tag("infiniband-cm")
     @Test
     void nothingListens() {
         assertThatIOException()
@@ -296,6 +301,7 @@ class SamplesIT {
                 .withMessage("no local device reaches 256.256.256.256");
     }
 
+    @Tag("remote-errors")
     @Test
     void aFailedOperationBreaksTheConnection() throws Exception {
         regions.target.close();

@@ -22,9 +22,11 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Arguments that address handles can't be made from. */
+@Tag("datagrams")
 class RdmaAhIT {
     private static final int SIZE = 4096;
 

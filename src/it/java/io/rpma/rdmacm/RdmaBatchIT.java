@@ -32,6 +32,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -119,6 +120,7 @@ class RdmaBatchIT {
         assertThat(get(pair.clientMemory, 300, 6)).isEqualTo("remote");
     }
 
+    @Tag("immediate-data")
     @Test
     void messages() throws InterruptedException {
         put(pair.clientMemory, 0, "region");
@@ -156,6 +158,7 @@ class RdmaBatchIT {
         assertThat(received.immData(0)).isEqualTo(imm);
     }
 
+    @Tag("atomics")
     @Test
     void atomics() throws InterruptedException {
         putLong(pair.serverMemory, 8, 40);
@@ -174,6 +177,7 @@ class RdmaBatchIT {
     }
 
     /** One batch takes each post after each other post, so that no field of an old record has an effect. */
+    @Tag("immediate-data")
     @ParameterizedTest
     @MethodSource("io.rpma.rdmacm.RdmaPost#recorded")
     void everyPostBehindEveryOther(RdmaPost first) throws InterruptedException {
@@ -199,6 +203,7 @@ class RdmaBatchIT {
         }
     }
 
+    @Tag("solicited-events")
     @Test
     void aSolicitedMessage() throws Exception {
         RpmaCompletions completions = RpmaCompletions.create(4);
@@ -261,6 +266,7 @@ class RdmaBatchIT {
         }
     }
 
+    @Tag("datagrams")
     @Test
     void receivesOfDatagrams() throws InterruptedException {
         try (RdmaDatagramPair ends = RdmaDatagramPair.connect();
@@ -352,6 +358,7 @@ class RdmaBatchIT {
         return all;
     }
 
+    @Tag("full-queues")
     @Test
     void aFullQueueIsAnAnswer() throws InterruptedException {
         int many = 15 * STEP;
@@ -378,6 +385,7 @@ class RdmaBatchIT {
         }
     }
 
+    @Tag("full-queues")
     @Test
     void theLastOperationIsSignalledAfterAPartialPost() throws InterruptedException {
         int many = 15 * STEP - 4;
@@ -621,6 +629,7 @@ class RdmaBatchIT {
         sent(qp, 2);
     }
 
+    @Tag("atomics")
     @Test
     void nothingIsAllocatedByARecordOrPost() {
         RdmaPost[] operations =

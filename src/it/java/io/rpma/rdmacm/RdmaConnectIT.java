@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Ids that connect, reject and disconnect. */
@@ -44,6 +45,7 @@ class RdmaConnectIT {
         return bytes;
     }
 
+    @Tag("infiniband-cm")
     @Test
     void tellsBothSidesWhatTheyTell() throws InterruptedException {
         int port = TestDevice.port();
@@ -84,6 +86,7 @@ class RdmaConnectIT {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void privateDataThatIsTooLongIsRefused() throws InterruptedException {
         int port = TestDevice.port();
@@ -107,6 +110,7 @@ class RdmaConnectIT {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void privateDataIsFilledUpWithZeroes() throws InterruptedException {
         int port = TestDevice.port();
@@ -172,6 +176,7 @@ class RdmaConnectIT {
     }
 
     /** Each request is rejected: by the system before the id listens, and by the listener from then on. */
+    @Tag("infiniband-cm")
     @Test
     void noRequestIsLostWhileListeningBegins() throws Exception {
         int port = TestDevice.port();
@@ -238,6 +243,7 @@ class RdmaConnectIT {
     }
 
     /** The last event means that no late packet of the connection can arrive any more. */
+    @Tag("infiniband-cm")
     @Test
     void whatIsDisconnectedMayBeDisconnectedAgain() throws InterruptedException {
         try (RdmaPair pair = RdmaPair.connect()) {
@@ -254,6 +260,7 @@ class RdmaConnectIT {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void whatIsDisconnectedBeforeItIsConnectedIsNeverConnected() throws InterruptedException {
         int port = TestDevice.port();
@@ -276,6 +283,7 @@ class RdmaConnectIT {
     }
 
     /** The request of a client that is gone can't be rejected, which must not hide the first failure. */
+    @Tag("infiniband-cm")
     @Test
     void aClientThatGaveUpDoesNotHideWhyThereIsNoQueuePair() throws InterruptedException {
         int port = TestDevice.port();
@@ -290,6 +298,7 @@ class RdmaConnectIT {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void nobodyListens() throws InterruptedException {
         try (RdmaId client = connecting(TestDevice.port())) {
@@ -327,6 +336,7 @@ class RdmaConnectIT {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void theOrderOfCallsIsKept() throws InterruptedException {
         int port = TestDevice.port();
@@ -377,6 +387,7 @@ class RdmaConnectIT {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void aClientThatGaveUpDoesNotHarmTheListener() throws InterruptedException {
         int port = TestDevice.port();

@@ -31,11 +31,13 @@ import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams in both directions. */
+@Tag("datagrams")
 class RdmaDatagramIT {
     /** The largest MTU of any device. */
     private static final int LONGEST_PACKET = 4096;

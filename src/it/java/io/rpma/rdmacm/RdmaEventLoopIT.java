@@ -165,6 +165,7 @@ class RdmaEventLoopIT {
         assertThat(seen).isEmpty();
     }
 
+    @Tag("many-connections")
     @Test
     void oneLoopResolvesConnectsAndServesManyIds() throws Exception {
         int port = TestDevice.port();
@@ -253,6 +254,7 @@ class RdmaEventLoopIT {
     }
 
     /** An unsolicited completion does not wake the loop, also if the loop makes many turns before it. */
+    @Tag("solicited-events")
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void onlySolicitedCompletionsWakeTheLoop(boolean inExecutor) throws Exception {
@@ -340,6 +342,7 @@ class RdmaEventLoopIT {
     }
 
     /** Another id needs the id of the request. The failure names it. */
+    @Tag("infiniband-cm")
     @Test
     void anIdWhoseReceiveQueueAnotherIdUsesStaysOpen() throws Exception {
         int port = TestDevice.port();

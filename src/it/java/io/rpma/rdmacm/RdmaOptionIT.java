@@ -22,6 +22,7 @@ import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -210,6 +211,7 @@ class RdmaOptionIT {
         }
     }
 
+    @Tag("datagrams")
     @ParameterizedTest
     @ValueSource(ints = {0, 4, 104, 252})
     void aDatagramHasTheTypeOfService(int tos) throws InterruptedException {

@@ -107,6 +107,7 @@ class RdmaPeerLostIT {
         assertThat(seen).isEmpty();
     }
 
+    @Tag("remote-errors")
     @Test
     void aSideWithoutAnswerIsLostOnce() throws Exception {
         stall();
@@ -134,6 +135,7 @@ class RdmaPeerLostIT {
         assertThatIllegalStateException().isThrownBy(() -> check(1)).withMessageContaining("is closed");
     }
 
+    @Tag("completions-after-end")
     @Test
     void aDisconnectionEndsTheCheck() throws Exception {
         stall();
@@ -161,6 +163,7 @@ class RdmaPeerLostIT {
         }
     }
 
+    @Tag("datagrams")
     @Test
     void refusesWrongArguments() throws InterruptedException {
         assertThatIllegalArgumentException()

@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -121,6 +122,7 @@ class RdmaPostArgumentsIT {
                         Arrays.stream(RdmaPost.values()).map(RdmaPost::method).toList());
     }
 
+    @Tag("immediate-data")
     @ParameterizedTest
     @EnumSource
     void takesGoodArguments(RdmaPost post) throws InterruptedException {
@@ -206,6 +208,7 @@ class RdmaPostArgumentsIT {
                 .withMessage((most + 1) + " bytes can't be posted inline: the queue pair takes " + most);
     }
 
+    @Tag("read-parts")
     @ParameterizedTest
     @MethodSource("ofParts")
     void refusesMorePartsThanGranted(RdmaPost post) {
@@ -260,6 +263,7 @@ class RdmaPostArgumentsIT {
         }
     }
 
+    @Tag("read-parts")
     @ParameterizedTest
     @MethodSource("writingLocally")
     void refusesMemoryThatMustNotBeWritten(RdmaPost post) {
@@ -301,6 +305,7 @@ class RdmaPostArgumentsIT {
         }
     }
 
+    @Tag("read-parts")
     @ParameterizedTest
     @MethodSource("ofParts")
     void refusesAPartOfAClosedRegion(RdmaPost post) {

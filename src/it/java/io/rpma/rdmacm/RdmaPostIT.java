@@ -38,6 +38,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -120,6 +121,7 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 0, 11)).isEqualTo("threeonetwo");
     }
 
+    @Tag("read-parts")
     @Test
     void readIntoOneAndSeveralParts() throws InterruptedException {
         put(pair.serverMemory, 10, "remote bytes");
@@ -161,6 +163,7 @@ class RdmaPostIT {
         sent(qp, context);
     }
 
+    @Tag("solicited-events")
     @Test
     void onlyASolicitedMessageEndsAWaitForOne() throws Exception {
         RpmaCompletions completions = RpmaCompletions.create(4);
@@ -178,6 +181,7 @@ class RdmaPostIT {
         }
     }
 
+    @Tag("immediate-data")
     @Test
     void aWriteCanBeSolicitedToo() throws Exception {
         RpmaCompletions completions = RpmaCompletions.create(4);
@@ -207,6 +211,7 @@ class RdmaPostIT {
         assertThat(serverQp.getSolicitedRecvComp(completions)).isEqualTo(1);
     }
 
+    @Tag("solicited-events")
     @Test
     void waitsForAnyAndForSolicitedOnesTakeTurns() throws Exception {
         RpmaCompletions completions = RpmaCompletions.create(1);
@@ -225,6 +230,7 @@ class RdmaPostIT {
         }
     }
 
+    @Tag("solicited-events")
     @Test
     void aSolicitedMessageThatFailsEndsAWaitForOne() throws Exception {
         RpmaCompletions completions = RpmaCompletions.create(4);
@@ -260,6 +266,7 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 0, 4)).isEqualTo("fabc");
     }
 
+    @Tag("empty-receives")
     @Test
     void anEmptyListIsAMessageOfNoBytes() throws InterruptedException {
         RdmaSgeList empty = RdmaSgeList.create(1);
@@ -270,6 +277,7 @@ class RdmaPostIT {
         assertThat(qp.postSendInline(inline(""), 0, 0, 43)).isTrue();
     }
 
+    @Tag("immediate-data")
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 0x01020304, -1, Integer.MIN_VALUE})
     void immediateData(int imm) throws InterruptedException {
@@ -291,6 +299,7 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 700, 4)).isEqualTo("data");
     }
 
+    @Tag("immediate-data")
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 0x01020304, -1, Integer.MIN_VALUE})
     void immediateDataWithInlineData(int imm) throws InterruptedException {
@@ -316,6 +325,7 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 700, 7)).isEqualTo("written");
     }
 
+    @Tag("immediate-data")
     @Test
     void immediateDataWithAsMuchInlineDataAsGranted() throws InterruptedException {
         int most = qp.maxInlineData();
@@ -328,6 +338,7 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, most - 1, 1)).isEqualTo("x");
     }
 
+    @Tag("atomics")
     @Test
     void compareAndSwap() throws InterruptedException {
         putLong(pair.serverMemory, 8, 40);
@@ -342,6 +353,7 @@ class RdmaPostIT {
         assertThat(getLong(pair.serverMemory, 8)).isEqualTo(Long.MIN_VALUE);
     }
 
+    @Tag("atomics")
     @Test
     void fetchAndAdd() throws InterruptedException {
         putLong(pair.serverMemory, 0, 40);
@@ -354,6 +366,7 @@ class RdmaPostIT {
         assertThat(getLong(pair.serverMemory, 0)).isEqualTo(42);
     }
 
+    @Tag("atomics")
     @Test
     void atomicsOfSeveralThreadsAddUp() throws Exception {
         int threads = 4;
@@ -484,6 +497,7 @@ class RdmaPostIT {
         return RdmaPost.operations().filter(post -> post.access != null);
     }
 
+    @Tag("remote-errors")
     @ParameterizedTest
     @MethodSource("withAKey")
     void aWrongKeyBreaksTheConnection(RdmaPost post) throws InterruptedException {
@@ -504,6 +518,7 @@ class RdmaPostIT {
     }
 
     /** The side without a receive has set how often the message is sent again. */
+    @Tag("remote-errors")
     @ParameterizedTest
     @CsvSource({"0, 7", "7, 0", "7, 2"})
     void aMessageThatNobodyReceivesBreaksTheConnection(int asked, int accepted) throws InterruptedException {
@@ -525,6 +540,7 @@ class RdmaPostIT {
         }
     }
 
+    @Tag("immediate-data")
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void withoutAFlagAnOperationCompletesWhereAllDo(boolean all) throws InterruptedException {
@@ -545,12 +561,14 @@ class RdmaPostIT {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void aWrongAddressBreaksTheConnection() throws InterruptedException {
         qp.postRead(pair.clientMr, 0, 8, F_SIGNALED, remote + RdmaPair.SIZE - 7, rkey, 1);
         sent(qp, 1, RpmaWcStatus.REM_ACCESS_ERR);
     }
 
+    @Tag("remote-errors")
     @ParameterizedTest
     @MethodSource("withAKey")
     void anAccessThatIsNotGrantedBreaksTheConnection(RdmaPost post) throws InterruptedException {
@@ -564,6 +582,7 @@ class RdmaPostIT {
     }
 
     /** The message comes first and blocks all other posts until the other side posts a receive. */
+    @Tag("full-queues")
     @Test
     void aFullSendQueueIsAnAnswer() throws InterruptedException {
         assertThat(qp.postSend(pair.clientMr, 0, 8, F_SIGNALED, 0)).isTrue();
@@ -656,6 +675,7 @@ class RdmaPostIT {
         }
     }
 
+    @Tag("atomics")
     @Test
     void nothingIsAllocatedByAPostOrPoll() {
         RdmaPost[] operations = RdmaPost.operations().toArray(RdmaPost[]::new);

@@ -23,6 +23,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -84,6 +85,7 @@ class RdmaPreparedBatchIT {
         return (post.local == RdmaPost.Local.REGION || post.local == RdmaPost.Local.INLINE) && !post.isReceive();
     }
 
+    @Tag("immediate-data")
     @ParameterizedTest
     @MethodSource("io.rpma.rdmacm.RdmaPost#recorded")
     void everyPostAgainAndAgain(RdmaPost post) throws InterruptedException {
@@ -139,6 +141,7 @@ class RdmaPreparedBatchIT {
         }
     }
 
+    @Tag("immediate-data")
     @Test
     void otherMessages() throws InterruptedException {
         assertRecorded(batch.sendWithImm(qp, local, 0, 64, F_SIGNALED, 1, 0));
@@ -157,6 +160,7 @@ class RdmaPreparedBatchIT {
     }
 
     /** The message comes first and blocks all other posts until the other side posts a receive. */
+    @Tag("full-queues")
     @Test
     void aFullQueueInterruptsTheChain() throws InterruptedException {
         int step = 16;

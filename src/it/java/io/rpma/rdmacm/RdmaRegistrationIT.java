@@ -234,6 +234,7 @@ class RdmaRegistrationIT {
         }
     }
 
+    @Tag("atomics")
     @ParameterizedTest
     @MethodSource("registrations")
     void regionsAreOfUseForWhatTheyAreRegisteredFor(Registration registration) throws InterruptedException {
@@ -260,6 +261,8 @@ class RdmaRegistrationIT {
         }
     }
 
+    @Tag("atomics")
+    @Tag("remote-errors")
     @ParameterizedTest
     @MethodSource("refusals")
     void regionsAreOfNoOtherUse(Registration registration, Remote remote) throws InterruptedException {
@@ -320,6 +323,7 @@ class RdmaRegistrationIT {
     }
 
     /** The device checks the range, not only the page. */
+    @Tag("remote-errors")
     @Test
     void theOtherSideHasNoAccessBesideThePart() throws InterruptedException {
         for (int beside : new int[] {-8, 8}) {

@@ -26,6 +26,7 @@ class RdmaVirtualThreadsIT {
     /** More than there are carriers. */
     private static final int IDS = 50;
 
+    @Tag("many-connections")
     @Test
     void manyWaitForTheirIdsOnTwoCarriers() throws Exception {
         Jvm.Finished end = onTwoCarriers()
