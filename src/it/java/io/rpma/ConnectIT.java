@@ -52,6 +52,7 @@ class ConnectIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void privateDataGoesBothWays() throws InterruptedException {
         byte[] question = "who are you?".getBytes(StandardCharsets.UTF_8);
@@ -85,6 +86,7 @@ class ConnectIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void tooMuchPrivateDataIsRefusedWithAHint() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
@@ -115,6 +117,7 @@ class ConnectIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void nobodyListening() throws InterruptedException {
         try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
@@ -168,6 +171,7 @@ class ConnectIT extends WithPeer {
         assertThrows(NullPointerException.class, () -> RpmaConnReq.create(peer, null, port, null));
     }
 
+    @Tag("infiniband-cm")
     @Test
     void aClientThatGivesUpDoesNotEndTheEndpoint() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
@@ -200,6 +204,7 @@ class ConnectIT extends WithPeer {
     }
 
     /** The end of the client may arrive before or after the request is closed. */
+    @Tag("infiniband-cm")
     @Test
     void aRequestWhoseClientHasGoneIsClosed() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
@@ -241,6 +246,7 @@ class ConnectIT extends WithPeer {
         }
     }
 
+    @Tag("infiniband-cm")
     @Test
     void aConnectionThatWasNeverEstablishedCanBeClosed() {
         RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect();

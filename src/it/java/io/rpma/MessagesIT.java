@@ -137,6 +137,7 @@ class MessagesIT extends WithConnection {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void aMessageLongerThanItsReceiveBreaksTheConnection() throws InterruptedException {
         Pair.assertPosted(recv(0, 8, 1));
@@ -150,6 +151,7 @@ class MessagesIT extends WithConnection {
         Pair.assertCompletion(pair.client, 4, RpmaWcStatus.WR_FLUSH_ERR);
     }
 
+    @Tag("remote-errors")
     @Test
     void aMessageWaitsForItsReceive() throws InterruptedException {
         Pair.assertPosted(send(0, 8, 1));
@@ -162,6 +164,7 @@ class MessagesIT extends WithConnection {
         Pair.assertDone(pair.client, 2);
     }
 
+    @Tag("remote-errors")
     @Test
     void disconnectEndsWhatWaits() throws InterruptedException {
         Pair.assertPosted(send(0, 8, 1));
@@ -210,6 +213,7 @@ class MessagesIT extends WithConnection {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void aSendQueueFullOfMessagesThatNobodyReceives() throws InterruptedException {
         int posted = fill(() -> send(0, 8, 1));
@@ -293,6 +297,7 @@ class MessagesIT extends WithConnection {
         assertClosed(pair.client::getQpNum);
     }
 
+    @Tag("remote-errors")
     @Test
     void aReceiveWhoseRegionIsClosedBreaksTheConnection() throws InterruptedException {
         Pair.assertPosted(recv(0, 8, 1));

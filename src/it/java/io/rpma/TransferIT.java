@@ -244,6 +244,7 @@ class TransferIT extends WithConnection {
         assertThrows(IllegalStateException.class, () -> pair.client.getCq().poll(RpmaCompletions.create(1)));
     }
 
+    @Tag("remote-errors")
     @Test
     void aRegionThatTheOtherSideHasClosed() throws InterruptedException {
         regions.target.close();
@@ -251,6 +252,7 @@ class TransferIT extends WithConnection {
         Pair.assertCompletion(pair.client, 1, RpmaWcStatus.REM_ACCESS_ERR);
     }
 
+    @Tag("remote-errors")
     @Test
     void aFailureBreaksTheConnection() throws InterruptedException {
         try (RpmaMrRemote wrong = RpmaMrRemote.fromDescriptor(withOtherKey(regions.target.getDescriptor()))) {
@@ -271,6 +273,7 @@ class TransferIT extends WithConnection {
         return other;
     }
 
+    @Tag("completions-after-end")
     @Test
     void whatIsOutstandingWhenTheOtherSideIsGoneEndsWithDisconnect() throws InterruptedException {
         pair.server.close();
