@@ -47,7 +47,7 @@ class RdmaBatchTest {
     /** Returns a queue pair whose native object is gone. */
     private static RdmaQp qp(long handle, boolean datagrams, boolean sigAll) {
         RdmaQp made = new RdmaQp(null, Fake.object("RdmaId"), datagrams, false, sigAll);
-        made.made(new int[] {MAX_SEND_WR, 1, 1, 1, MAX_INLINE_DATA, 7}, new long[] {handle, handle - 1});
+        made.made(new int[] {MAX_SEND_WR, 1, 1, 1, MAX_INLINE_DATA, 1, 7}, new long[] {handle, handle - 1});
         return made;
     }
 

@@ -87,10 +87,10 @@ class RdmaParametersTest {
                 .maxRecvSge(4)
                 .maxInlineData(5)
                 .sigAll(true);
-        assertThat(attr.numbers()).containsExactly(1, 2, 3, 4, 5, 0);
+        assertThat(attr.numbers()).containsExactly(1, 2, 3, 4, 5, 0, 0);
         RdmaQpInitAttr copy = new RdmaQpInitAttr(attr);
         attr.maxSendWr(9).sigAll(false);
-        assertThat(copy.numbers()).containsExactly(1, 2, 3, 4, 5, 0);
+        assertThat(copy.numbers()).containsExactly(1, 2, 3, 4, 5, 0, 0);
         assertThat(copy.sigAll()).isTrue();
         assertThat(copy.srq()).isNull();
     }
