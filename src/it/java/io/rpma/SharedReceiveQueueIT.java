@@ -105,6 +105,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("immediate-data")
     @Test
     void bothSendAtOnce() throws InterruptedException {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
@@ -146,6 +147,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void itsCompletionQueueGoesBeforeThatOfTheConnection() throws InterruptedException {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
@@ -204,6 +206,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void isNotClosedBeforeWhatUsesIt() throws InterruptedException {
         RpmaSrq srq = RpmaSrq.create(peer, null);
@@ -256,6 +259,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void aSharedChannelNeedsTheConnectionsOwnQueues() throws InterruptedException {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
@@ -283,6 +287,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void aFullQueue() throws InterruptedException {
         int size = 4;
@@ -307,6 +312,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("remote-errors")
     @Test
     void aMessageThatIsTooLongBreaksItsConnectionAlone() throws InterruptedException {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
@@ -325,6 +331,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
+    @Tag("empty-receives")
     @Test
     void receivesStayWhenAConnectionEnds() throws InterruptedException {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);

@@ -258,6 +258,7 @@ class SamplesIT {
     }
 
     /** A message that is longer than its receive fails on both sides. */
+    @Tag("remote-errors")
     @Test
     void aServerWithThreadsClosesABrokenConnection() throws Exception {
         int port = TestDevice.port();
