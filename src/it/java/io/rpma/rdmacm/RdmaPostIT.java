@@ -13,9 +13,11 @@ import static io.rpma.testing.RdmaPair.received;
 import static io.rpma.testing.RdmaPair.sent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcOpcode;
@@ -119,6 +121,20 @@ class RdmaPostIT {
         parts.clear();
         sent(qp, 9);
         assertThat(get(pair.serverMemory, 0, 11)).isEqualTo("threeonetwo");
+    }
+
+    /** soft-iWARP would read into the first part only, and report a success. */
+    @Test
+    void aReadIntoMorePartsThanTheDeviceTakes() {
+        long most = RpmaDevice.local(TestDevice.address()).limits().get("max_sge_rd");
+        assertThat(qp.maxReadSge()).isEqualTo((int) Math.min(most, qp.maxSendSge()));
+        RdmaSgeList parts = RdmaSgeList.create(qp.maxReadSge() + 1);
+        for (int i = 0; i <= qp.maxReadSge(); i++) {
+            parts.add(pair.clientMr, i, 1);
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postReadv(parts, F_SIGNALED, remote, rkey, 1))
+                .withMessageContaining("the queue takes " + qp.maxReadSge() + " in one operation");
     }
 
     @Tag("read-parts")

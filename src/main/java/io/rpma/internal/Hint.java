@@ -281,10 +281,11 @@ final class Hint {
                 : "";
     }
 
-    /** The verbs have no query for these capabilities. */
+    /** The verbs have no query for most of these capabilities. A device also refuses a post that is too early. */
     private static String refused(String messages, String capability) {
         return says(messages, Errno.EINVAL)
-                ? "the device may lack " + capability + " as iWARP devices do: see 'rpma-java selftest'"
+                ? "the connection may not be established yet, or the device may lack " + capability
+                        + " as iWARP devices do: see 'rpma-java selftest'"
                 : "";
     }
 

@@ -5,7 +5,10 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
+import io.rpma.RpmaWcStatus;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Random;
@@ -57,6 +60,15 @@ abstract class End implements AutoCloseable {
         }
     }
 
+    /** Thrown if an operation is flushed: the connection has ended, which is no refusal of the operation. */
+    private static final class FlushedException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        FlushedException(String reason) {
+            super(reason);
+        }
+    }
+
     /** Waits for completions; returns none after the timeout. */
     abstract int take(RpmaCompletions into, long nanos) throws InterruptedException;
 
@@ -78,6 +90,14 @@ abstract class End implements AutoCloseable {
         byte[] bytes = new byte[length];
         memory.buffer(offset, length).get(bytes);
         return bytes;
+    }
+
+    /** Returns a word as devices store it. */
+    static byte[] word(long value) {
+        return ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(value)
+                .array();
     }
 
     /** Expects that the other side has bytes of this side at an offset. */
@@ -134,16 +154,23 @@ abstract class End implements AutoCloseable {
     private boolean take(long nanos) throws IOException, InterruptedException {
         int taken = take(completions, Math.max(0, nanos));
         for (int i = 0; i < taken; i++) {
-            if (!completions.isSuccess(i)) {
-                throw new RefusedException(
-                        completions.status(i) + " (" + completions.status(i).description() + ")");
-            }
+            checkSuccess(completions.status(i));
             done.add(completions.wrId(i));
             if (completions.wrId(i) == ANSWER) {
                 answerLength = (int) completions.byteLen(i);
             }
         }
         return taken > 0;
+    }
+
+    private static void checkSuccess(RpmaWcStatus status) throws IOException {
+        String reason = status + " (" + status.description() + ")";
+        if (status == RpmaWcStatus.WR_FLUSH_ERR) {
+            throw new FlushedException(reason);
+        }
+        if (status != RpmaWcStatus.SUCCESS) {
+            throw new RefusedException(reason);
+        }
     }
 
     /** Waits for the answer to a message of the operation. */
@@ -160,8 +187,8 @@ abstract class End implements AutoCloseable {
     final void awaitFlushed() throws IOException, InterruptedException {
         try {
             await(ANSWER);
-        } catch (RefusedException e) {
-            return;
+        } catch (FlushedException e) {
+            return; // as it must
         }
         throw new IOException("a receive has succeeded after the end of the connection");
     }

@@ -176,13 +176,6 @@ final class LibrdmacmChecks {
         End.check(end.answer(), IMMEDIATE, message);
     }
 
-    private static byte[] word(long value) {
-        return ByteBuffer.allocate(Long.BYTES)
-                .order(ByteOrder.nativeOrder())
-                .putLong(value)
-                .array();
-    }
-
     /** Compares the word that an atomic operation has brought back, and then what it has left. */
     private static void atomic(LibrdmacmEnd end, byte[] before, byte[] after) throws IOException, InterruptedException {
         end.await(OPERATION);
@@ -201,7 +194,7 @@ final class LibrdmacmChecks {
         end.fill();
         posted(end.qp.postCompareAndSwap(
                 end.region, 0, SIGNALED, end.remoteAddr, end.rkey, before, ~before, OPERATION));
-        atomic(end, word(before), word(~before));
+        atomic(end, End.word(before), End.word(~before));
     }
 
     private static void fetchAndAdd(LibrdmacmEnd end) throws IOException, InterruptedException {
@@ -211,7 +204,7 @@ final class LibrdmacmChecks {
                 .getLong();
         end.fill();
         posted(end.qp.postFetchAndAdd(end.region, 0, SIGNALED, end.remoteAddr, end.rkey, IMMEDIATE, OPERATION));
-        atomic(end, word(before), word(before + IMMEDIATE));
+        atomic(end, End.word(before), End.word(before + IMMEDIATE));
     }
 
     private static RdmaBatch writes(LibrdmacmEnd end) throws IOException {

@@ -12,8 +12,6 @@ import io.rpma.RpmaFlushType;
 import io.rpma.RpmaPeer;
 import io.rpma.support.Connector;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 
 /** The operations of librpma. */
@@ -105,12 +103,7 @@ final class LibrpmaChecks {
         long value = System.nanoTime();
         posted(end.conn.atomicWrite(end.remote, 8, value, ALWAYS, OPERATION));
         end.await(OPERATION);
-        end.expect(
-                8,
-                ByteBuffer.allocate(Long.BYTES)
-                        .order(ByteOrder.nativeOrder())
-                        .putLong(value)
-                        .array());
+        end.expect(8, End.word(value));
         end.compare();
     }
 
