@@ -178,7 +178,7 @@ public final class RdmaQp {
     /**
      * {@return the maximum number of parts of a read, at most {@link #maxSendSge}}
      *
-     * <p>iWARP devices read into one part only.
+     * <p>Most iWARP devices read into one part only.
      */
     public int maxReadSge() {
         return maxReadSge;

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 
@@ -209,7 +210,7 @@ abstract class End implements AutoCloseable {
         if (!Arrays.equals(message, answer.message())) {
             throw new IOException("the other side has received other bytes than were sent");
         }
-        if (immediate != null && !immediate.equals(answer.immediate())) {
+        if (!Objects.equals(immediate, answer.immediate())) {
             throw new IOException(
                     "the other side has received the immediate data " + answer.immediate() + ", and not " + immediate);
         }

@@ -138,13 +138,13 @@ final class LibrdmacmEnd extends End {
 
     @Override
     public void close() {
+        if (region != null) {
+            region.close();
+        }
         try {
-            if (region != null) {
-                region.close();
-            }
             id.close();
         } catch (RpmaException e) {
-            // the objects are closed nevertheless, and the result is known
+            // the id is closed nevertheless, and the result is known
         }
         super.close();
     }

@@ -6,7 +6,6 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaException;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
@@ -91,17 +90,13 @@ final class LibrpmaEnd extends End {
         if (remote != null) {
             remote.close();
         }
-        try {
-            if (conn != null) {
-                Connector.close(conn);
-            }
-            if (srq != null) {
-                srq.close();
-            }
-            region.close();
-        } catch (RpmaException e) {
-            // the objects are closed nevertheless, and the result is known
+        if (conn != null) {
+            Connector.close(conn);
         }
+        if (srq != null) {
+            srq.close();
+        }
+        region.close();
         super.close();
     }
 }
