@@ -49,6 +49,8 @@ class FirstCheckTest {
             running.loop.onPeerLost(pair.client, 1, NEVER_MS, TimeUnit.MILLISECONDS, lost::add);
             PeerProbe probe = pair.client.probe();
             Eventually.become("a probe", probe::isOutstanding);
+            // a probe is outstanding from the beginning of its post
+            running.call(() -> {});
             standIn.letGo();
             served.get(Limit.WAIT_S, TimeUnit.SECONDS);
             assertThat(seen).isEmpty();
