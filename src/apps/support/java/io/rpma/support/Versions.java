@@ -7,7 +7,9 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -52,6 +54,22 @@ public record Versions(String rpmaJava, String librpma, String rdmaCore, String 
         Matcher path =
                 Pattern.compile("(?m)/.*/" + Pattern.quote(library) + "\\S*$").matcher(maps);
         return path.find() ? Path.of(path.group()) : null;
+    }
+
+    /** Returns the versions with their names, as a page shows them. */
+    public Map<String, String> rows() {
+        Map<String, String> rows = new LinkedHashMap<>();
+        rows.put("rpma-java", known(rpmaJava));
+        rows.put("librpma", known(librpma));
+        rows.put("rdma-core", known(rdmaCore));
+        rows.put("kernel", kernel);
+        rows.put("Java", java);
+        return rows;
+    }
+
+    /** Returns what a page shows for a text that is null if it is not known. */
+    public static String known(String text) {
+        return text == null ? "unknown" : text;
     }
 
     /** Returns the version of librpma, or null if it is not known. */

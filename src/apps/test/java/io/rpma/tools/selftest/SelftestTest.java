@@ -4,7 +4,10 @@ package io.rpma.tools.selftest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
 import io.rpma.support.LostException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,10 +22,13 @@ class SelftestTest {
     private final List<Check> seen = new ArrayList<>();
     private final Checks checks = new Checks(seen::add);
 
-    private Check.Result result(boolean required, IOException failure) throws IOException, InterruptedException {
+    private Check.Result result(boolean required, Exception failure) throws IOException, InterruptedException {
         checks.run("librpma", "operation", required, () -> {
-            if (failure != null) {
-                throw failure;
+            if (failure instanceof IOException problem) {
+                throw problem;
+            }
+            if (failure instanceof RpmaException refused) {
+                throw refused;
             }
         });
         assertThat(checks.done()).isEqualTo(seen);
@@ -40,10 +46,22 @@ class SelftestTest {
     }
 
     @Test
-    void anotherSideThatDoesNotAnswerEndsTheTest() {
-        assertThatExceptionOfType(LostException.class)
-                .isThrownBy(() -> result(false, new LostException("host", "no answer")));
+    void aCallThatFailsIsNoRefusalOfTheOperation() throws Exception {
+        RpmaException failure = catchThrowableOfType(RpmaException.class, () -> RpmaDevice.local("192.0.2.1"));
+        assertThat(result(false, failure)).isSameAs(Check.Result.FAILED);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> End.unlessRefused(() -> {
+                    throw failure;
+                }));
+    }
+
+    @Test
+    void theFirstOperationFindsOutWhetherTheOtherSideAnswers() throws Exception {
+        LostException silence = new LostException("host", "no answer");
+        assertThatExceptionOfType(LostException.class).isThrownBy(() -> result(false, silence));
         assertThat(seen).isEmpty();
+        assertThat(result(true, null)).isSameAs(Check.Result.OK);
+        assertThat(result(false, silence)).isSameAs(Check.Result.FAILED);
     }
 
     private static Answer sent(Integer immediate, byte[] data) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.info;
 
-import com.google.gson.GsonBuilder;
 import io.rpma.RpmaPort;
 import io.rpma.support.Device;
+import io.rpma.support.Json;
 import io.rpma.support.Page;
 import io.rpma.support.Product;
 import io.rpma.support.Versions;
@@ -36,12 +36,7 @@ public final class Info implements Callable<Integer> {
         List<Device> devices = Device.list();
         Machine machine = new Machine(Versions.find(), devices);
         if (json) {
-            System.out.println(new GsonBuilder()
-                    .setPrettyPrinting()
-                    .serializeNulls()
-                    .disableHtmlEscaping()
-                    .create()
-                    .toJson(machine));
+            System.out.println(Json.of(machine));
         } else {
             print(machine);
         }
@@ -54,11 +49,7 @@ public final class Info implements Callable<Integer> {
 
     private void print(Machine machine) {
         Versions versions = machine.versions;
-        row("rpma-java", known(versions.rpmaJava()));
-        row("librpma", known(versions.librpma()));
-        row("rdma-core", known(versions.rdmaCore()));
-        row("kernel", versions.kernel());
-        row("Java", versions.java());
+        versions.rows().forEach(this::row);
         machine.devices.forEach(this::print);
     }
 
@@ -68,7 +59,7 @@ public final class Info implements Callable<Integer> {
 
     private void print(Device device) {
         page.heading(device.name());
-        row("driver", known(device.driver()));
+        row("driver", Versions.known(device.driver()));
         row(
                 "vendor",
                 "0x%x, part %d, firmware %s"
@@ -109,9 +100,5 @@ public final class Info implements Callable<Integer> {
         return limits.entrySet().stream()
                 .map(limit -> limit.getKey() + "=" + limit.getValue())
                 .collect(Collectors.joining(" "));
-    }
-
-    private static String known(String version) {
-        return version == null ? UNKNOWN : version;
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.perf;
 
-import com.google.gson.GsonBuilder;
 import io.rpma.support.ByteSize;
+import io.rpma.support.Json;
 import java.util.List;
 import java.util.Locale;
 
@@ -144,13 +144,6 @@ final class PerfReport {
 
     /** Returns the results as a JSON object. */
     static String json(Machine machine, List<PerfResult> results) {
-        return new GsonBuilder()
-                        .setPrettyPrinting()
-                        .serializeNulls()
-                        .disableHtmlEscaping()
-                        .create()
-                        .toJson(new Report(
-                                machine, results.stream().map(Row::of).toList()))
-                + "\n";
+        return Json.of(new Report(machine, results.stream().map(Row::of).toList())) + "\n";
     }
 }

@@ -32,18 +32,19 @@ final class Checks {
      * Runs an operation.
      *
      * @param required whether each device must have the operation
-     * @throws LostException if the other side does not answer or is another program, so that no operation can be tried
+     * @throws LostException if it is the first operation, and the other side does not answer
      */
     void run(String library, String operation, boolean required, Body body) throws IOException, InterruptedException {
         try {
             body.run();
             add(new Check(library, operation, Check.Result.OK, ""));
-        } catch (LostException e) {
-            throw e;
-        } catch (End.RefusedException | RpmaException e) {
+        } catch (End.RefusedException e) {
             Check.Result result = required ? Check.Result.FAILED : Check.Result.UNSUPPORTED;
             add(new Check(library, operation, result, Errors.line(e)));
-        } catch (IOException e) {
+        } catch (IOException | RpmaException e) {
+            if (e instanceof LostException lost && done.isEmpty()) {
+                throw lost;
+            }
             add(new Check(library, operation, Check.Result.FAILED, Errors.line(e)));
         }
     }

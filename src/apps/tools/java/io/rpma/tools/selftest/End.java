@@ -4,8 +4,10 @@ package io.rpma.tools.selftest;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcStatus;
+import io.rpma.support.Errors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,6 +16,8 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /** The side that posts, and compares. It has a connection for one operation. */
 abstract class End implements AutoCloseable {
@@ -28,10 +32,28 @@ abstract class End implements AutoCloseable {
 
     static final long ANSWER_SLOT = Answer.DATA + Answer.SLOT;
 
+    /** The operations of a batch. */
+    static final int BATCH = 16;
+
+    static final int IMMEDIATE = 0x01020304;
+
+    /** The size of each queue. */
+    static final int QUEUE = 32;
+
     private static final int MESSAGE_LENGTH = 100;
 
+    /** The names of the errors with which devices, and the kernel for them, refuse an operation. */
+    private static final Set<String> REFUSALS = Set.of("EINVAL", "ENOSYS", "EOPNOTSUPP");
+
+    /** The results with which a device refuses an operation that it has accepted, or the other side's device does. */
+    private static final Set<RpmaWcStatus> REFUSED = Set.of(
+            RpmaWcStatus.LOC_QP_OP_ERR,
+            RpmaWcStatus.REM_ACCESS_ERR,
+            RpmaWcStatus.REM_INV_REQ_ERR,
+            RpmaWcStatus.REM_OP_ERR);
+
     /** The memory of this side. */
-    final RpmaMemory memory = RpmaMemory.allocate(Answer.MEMORY);
+    final RpmaMemory memory;
 
     /** What the memory of the other side must contain. */
     private final byte[] expected = new byte[Answer.DATA];
@@ -44,15 +66,17 @@ abstract class End implements AutoCloseable {
     private int answerLength;
 
     /**
-     * Makes the memory of the side.
+     * Makes a side.
      *
+     * @param memory of {@link Answer#MEMORY} bytes; the caller closes it
      * @param timeout for each wait, in nanoseconds
      */
-    End(long timeout) {
+    End(RpmaMemory memory, long timeout) {
+        this.memory = memory;
         this.timeout = timeout;
     }
 
-    /** Thrown if an operation ends with an error, which can be the refusal of a device. */
+    /** Thrown if a device refuses an operation. */
     static final class RefusedException extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -65,8 +89,11 @@ abstract class End implements AutoCloseable {
     private static final class FlushedException extends IOException {
         private static final long serialVersionUID = 1;
 
-        FlushedException(String reason) {
+        private final long context;
+
+        FlushedException(long context, String reason) {
             super(reason);
+            this.context = context;
         }
     }
 
@@ -119,6 +146,27 @@ abstract class End implements AutoCloseable {
         }
     }
 
+    /** Posts an operation that a device can refuse. */
+    static void postedUnlessRefused(BooleanSupplier post) throws IOException {
+        posted(unlessRefused(post::getAsBoolean));
+    }
+
+    /**
+     * Makes the call with which a device can refuse an operation.
+     *
+     * @throws RefusedException if it does
+     */
+    static <T> T unlessRefused(Supplier<T> call) throws RefusedException {
+        try {
+            return call.get();
+        } catch (RpmaException e) {
+            if (REFUSALS.contains(e.errnoName())) {
+                throw new RefusedException(Errors.line(e));
+            }
+            throw e;
+        }
+    }
+
     /** Waits until an operation has succeeded. */
     final void await(long context) throws IOException, InterruptedException {
         long end = System.nanoTime() + timeout;
@@ -155,7 +203,7 @@ abstract class End implements AutoCloseable {
     private boolean take(long nanos) throws IOException, InterruptedException {
         int taken = take(completions, Math.max(0, nanos));
         for (int i = 0; i < taken; i++) {
-            checkSuccess(completions.status(i));
+            checkSuccess(completions.wrId(i), completions.status(i));
             done.add(completions.wrId(i));
             if (completions.wrId(i) == ANSWER) {
                 answerLength = (int) completions.byteLen(i);
@@ -164,14 +212,15 @@ abstract class End implements AutoCloseable {
         return taken > 0;
     }
 
-    private static void checkSuccess(RpmaWcStatus status) throws IOException {
+    private static void checkSuccess(long context, RpmaWcStatus status) throws IOException {
+        if (status == RpmaWcStatus.SUCCESS) {
+            return;
+        }
         String reason = status + " (" + status.description() + ")";
         if (status == RpmaWcStatus.WR_FLUSH_ERR) {
-            throw new FlushedException(reason);
+            throw new FlushedException(context, reason);
         }
-        if (status != RpmaWcStatus.SUCCESS) {
-            throw new RefusedException(reason);
-        }
+        throw context == OPERATION && REFUSED.contains(status) ? new RefusedException(reason) : new IOException(reason);
     }
 
     /** Waits for the answer to a message of the operation. */
@@ -189,7 +238,10 @@ abstract class End implements AutoCloseable {
         try {
             await(ANSWER);
         } catch (FlushedException e) {
-            return; // as it must
+            if (e.context == ANSWER) {
+                return; // as it must
+            }
+            throw e;
         }
         throw new IOException("a receive has succeeded after the end of the connection");
     }
@@ -217,7 +269,5 @@ abstract class End implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        memory.close();
-    }
+    public abstract void close();
 }

@@ -3,17 +3,21 @@ package io.rpma.tools.selftest;
 
 import static io.rpma.tools.selftest.End.ANSWER;
 import static io.rpma.tools.selftest.End.ANSWER_SLOT;
+import static io.rpma.tools.selftest.End.BATCH;
+import static io.rpma.tools.selftest.End.IMMEDIATE;
 import static io.rpma.tools.selftest.End.MESSAGE_SLOT;
 import static io.rpma.tools.selftest.End.OPERATION;
 import static io.rpma.tools.selftest.End.posted;
+import static io.rpma.tools.selftest.End.postedUnlessRefused;
+import static io.rpma.tools.selftest.End.unlessRefused;
 import static io.rpma.tools.selftest.LibrdmacmEnd.SIGNALED;
 
+import io.rpma.RpmaMemory;
 import io.rpma.rdmacm.RdmaAh;
 import io.rpma.rdmacm.RdmaBatch;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaPreparedBatch;
-import io.rpma.rdmacm.RdmaQpInitAttr;
 import io.rpma.rdmacm.RdmaSgeList;
 import io.rpma.support.Connector;
 import java.io.IOException;
@@ -21,28 +25,27 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 /** The operations of librdmacm and libibverbs. */
 final class LibrdmacmChecks {
     private static final String LIBRARY = "librdmacm";
     private static final int DATA = Answer.DATA;
-    private static final int BATCH = 16;
     private static final int INLINE = 32;
     private static final int PARTS = 2;
-    private static final int IMMEDIATE = 0x01020304;
 
     private static final long RESEND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The device puts a header in front of a datagram. */
     static final int HEADER = 40;
 
+    private final boolean iwarp;
     private final Connector connector;
     private final long timeout;
     private final Checks checks;
 
     /** Sets up the checks. */
-    LibrdmacmChecks(Connector connector, long timeout, Checks checks) {
+    LibrdmacmChecks(boolean iwarp, Connector connector, long timeout, Checks checks) {
+        this.iwarp = iwarp;
         this.connector = connector;
         this.timeout = timeout;
         this.checks = checks;
@@ -57,46 +60,51 @@ final class LibrdmacmChecks {
         all("send and receive", End::compare);
         all("write", LibrdmacmChecks::write);
         all("read", LibrdmacmChecks::read);
-        some("write of inline data", inline(), LibrdmacmChecks::writeInline);
-        some("send of inline data", inline(), LibrdmacmChecks::sendInline);
-        some("write of several parts", parts(), LibrdmacmChecks::writeParts);
-        some("read into several parts", parts(), LibrdmacmChecks::readParts);
-        some("write with immediate data", plain(), LibrdmacmChecks::writeWithImm);
-        some("send with immediate data", plain(), LibrdmacmChecks::sendWithImm);
-        some("compare and swap", plain(), LibrdmacmChecks::compareAndSwap);
-        some("fetch and add", plain(), LibrdmacmChecks::fetchAndAdd);
+        some("write of inline data", LibrdmacmChecks::inline, LibrdmacmChecks::writeInline);
+        some("send of inline data", LibrdmacmChecks::inline, LibrdmacmChecks::sendInline);
+        some("write of several parts", LibrdmacmChecks::parts, LibrdmacmChecks::writeParts);
+        some("read into several parts", LibrdmacmChecks::parts, LibrdmacmChecks::readParts);
+        some("write with immediate data", LibrdmacmChecks::plain, LibrdmacmChecks::writeWithImm);
+        some("send with immediate data", LibrdmacmChecks::plain, LibrdmacmChecks::sendWithImm);
+        some("compare and swap", LibrdmacmChecks::plain, LibrdmacmChecks::compareAndSwap);
+        some("fetch and add", LibrdmacmChecks::plain, LibrdmacmChecks::fetchAndAdd);
         all("batch of writes", LibrdmacmChecks::batch);
         all("prepared batch", LibrdmacmChecks::preparedBatch);
-        some("shared receive queue", LibrdmacmEnd::shared, End::compare);
+        some("shared receive queue", LibrdmacmChecks::shared, End::compare);
         checks.run(LIBRARY, "datagrams", false, this::datagrams);
         all("disconnect", this::disconnect);
     }
 
-    private static Function<LibrdmacmEnd, RdmaQpInitAttr> plain() {
-        return end -> LibrdmacmEnd.attr();
+    private static void plain(LibrdmacmEnd end) {
+        end.createQp(LibrdmacmEnd.attr());
     }
 
-    private static Function<LibrdmacmEnd, RdmaQpInitAttr> inline() {
-        return end -> LibrdmacmEnd.attr().maxInlineData(INLINE);
+    private static void inline(LibrdmacmEnd end) throws IOException {
+        unlessRefused(() -> end.createQp(LibrdmacmEnd.attr().maxInlineData(INLINE)));
     }
 
-    private static Function<LibrdmacmEnd, RdmaQpInitAttr> parts() {
-        return end -> LibrdmacmEnd.attr().maxSendSge(PARTS);
+    private static void parts(LibrdmacmEnd end) throws IOException {
+        unlessRefused(() -> end.createQp(LibrdmacmEnd.attr().maxSendSge(PARTS)));
+    }
+
+    private static void shared(LibrdmacmEnd end) throws IOException {
+        end.makeSrq();
+        unlessRefused(() -> end.createQp(LibrdmacmEnd.attr()));
     }
 
     private void all(String operation, Operation body) throws IOException, InterruptedException {
-        checks.run(LIBRARY, operation, true, () -> on(plain(), body));
+        checks.run(LIBRARY, operation, true, () -> on(LibrdmacmChecks::plain, body));
     }
 
-    private void some(String operation, Function<LibrdmacmEnd, RdmaQpInitAttr> attr, Operation body)
-            throws IOException, InterruptedException {
-        checks.run(LIBRARY, operation, false, () -> on(attr, body));
+    private void some(String operation, Operation setup, Operation body) throws IOException, InterruptedException {
+        checks.run(LIBRARY, operation, false, () -> on(setup, body));
     }
 
-    private void on(Function<LibrdmacmEnd, RdmaQpInitAttr> attr, Operation body)
-            throws IOException, InterruptedException {
-        try (LibrdmacmEnd end = new LibrdmacmEnd(connector, RdmaPortSpace.TCP, timeout)) {
-            end.connect(attr.apply(end));
+    private void on(Operation setup, Operation body) throws IOException, InterruptedException {
+        try (RpmaMemory memory = RpmaMemory.allocate(Answer.MEMORY);
+                LibrdmacmEnd end = new LibrdmacmEnd(connector, RdmaPortSpace.TCP, memory, timeout)) {
+            setup.run(end);
+            end.connect();
             body.run(end);
         }
     }
@@ -124,14 +132,15 @@ final class LibrdmacmChecks {
 
     private static void writeInline(LibrdmacmEnd end) throws IOException, InterruptedException {
         end.fill();
-        posted(end.qp.postWriteInline(end.inline(INLINE), INLINE, SIGNALED, end.remoteAddr, end.rkey, OPERATION));
+        postedUnlessRefused(() ->
+                end.qp.postWriteInline(end.inline(INLINE), INLINE, SIGNALED, end.remoteAddr, end.rkey, OPERATION));
         written(end, INLINE);
     }
 
     private static void sendInline(LibrdmacmEnd end) throws IOException, InterruptedException {
         end.fill();
         posted(end.postAnswer());
-        posted(end.qp.postSendInline(end.inline(INLINE), INLINE, SIGNALED, OPERATION));
+        postedUnlessRefused(() -> end.qp.postSendInline(end.inline(INLINE), INLINE, SIGNALED, OPERATION));
         end.await(OPERATION);
         End.check(end.answer(), null, end.bytes(0, INLINE));
     }
@@ -143,7 +152,7 @@ final class LibrdmacmChecks {
 
     private static void writeParts(LibrdmacmEnd end) throws IOException, InterruptedException {
         end.fill();
-        posted(end.qp.postWritev(halves(end), SIGNALED, end.remoteAddr, end.rkey, OPERATION));
+        postedUnlessRefused(() -> end.qp.postWritev(halves(end), SIGNALED, end.remoteAddr, end.rkey, OPERATION));
         written(end, DATA);
     }
 
@@ -153,7 +162,7 @@ final class LibrdmacmChecks {
         }
         write(end);
         end.fill();
-        posted(end.qp.postReadv(halves(end), SIGNALED, end.remoteAddr, end.rkey, OPERATION));
+        postedUnlessRefused(() -> end.qp.postReadv(halves(end), SIGNALED, end.remoteAddr, end.rkey, OPERATION));
         end.await(OPERATION);
         end.expectRead(0, 0, DATA);
     }
@@ -161,7 +170,8 @@ final class LibrdmacmChecks {
     private static void writeWithImm(LibrdmacmEnd end) throws IOException, InterruptedException {
         end.fill();
         posted(end.postAnswer());
-        posted(end.qp.postWriteWithImm(end.region, 0, DATA, SIGNALED, end.remoteAddr, end.rkey, IMMEDIATE, OPERATION));
+        postedUnlessRefused(() ->
+                end.qp.postWriteWithImm(end.region, 0, DATA, SIGNALED, end.remoteAddr, end.rkey, IMMEDIATE, OPERATION));
         end.await(OPERATION);
         end.expect(0, end.bytes(0, DATA));
         End.check(end.answer(), IMMEDIATE, new byte[0]);
@@ -171,7 +181,8 @@ final class LibrdmacmChecks {
         end.fill();
         byte[] message = end.bytes(0, Answer.MOST);
         posted(end.postAnswer());
-        posted(end.qp.postSendWithImm(end.region, 0, message.length, SIGNALED, IMMEDIATE, OPERATION));
+        postedUnlessRefused(
+                () -> end.qp.postSendWithImm(end.region, 0, message.length, SIGNALED, IMMEDIATE, OPERATION));
         end.await(OPERATION);
         End.check(end.answer(), IMMEDIATE, message);
     }
@@ -192,7 +203,7 @@ final class LibrdmacmChecks {
                 .order(ByteOrder.nativeOrder())
                 .getLong();
         end.fill();
-        posted(end.qp.postCompareAndSwap(
+        postedUnlessRefused(() -> end.qp.postCompareAndSwap(
                 end.region, 0, SIGNALED, end.remoteAddr, end.rkey, before, ~before, OPERATION));
         atomic(end, End.word(before), End.word(~before));
     }
@@ -203,7 +214,8 @@ final class LibrdmacmChecks {
                 .order(ByteOrder.nativeOrder())
                 .getLong();
         end.fill();
-        posted(end.qp.postFetchAndAdd(end.region, 0, SIGNALED, end.remoteAddr, end.rkey, IMMEDIATE, OPERATION));
+        postedUnlessRefused(
+                () -> end.qp.postFetchAndAdd(end.region, 0, SIGNALED, end.remoteAddr, end.rkey, IMMEDIATE, OPERATION));
         atomic(end, End.word(before), End.word(before + IMMEDIATE));
     }
 
@@ -231,8 +243,13 @@ final class LibrdmacmChecks {
     }
 
     private void datagrams() throws IOException, InterruptedException {
-        try (LibrdmacmEnd end = new LibrdmacmEnd(connector.atNextPort(), RdmaPortSpace.UDP, timeout)) {
-            end.connect(LibrdmacmEnd.attr());
+        if (iwarp) {
+            throw new End.RefusedException("an iWARP device has connections only");
+        }
+        try (RpmaMemory memory = RpmaMemory.allocate(Answer.MEMORY);
+                LibrdmacmEnd end = new LibrdmacmEnd(connector.atNextPort(), RdmaPortSpace.UDP, memory, timeout)) {
+            plain(end);
+            end.connect();
             end.fill();
             byte[] message = end.bytes(0, INLINE);
             posted(end.qp.postRecv(end.region, ANSWER_SLOT, Answer.SLOT, ANSWER));

@@ -6,6 +6,7 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
@@ -28,17 +29,18 @@ import java.util.Optional;
 final class LibrdmacmEnd extends End {
     static final int SIGNALED = RdmaQp.F_SIGNALED;
 
-    private static final int QUEUE = 32;
-
     /** The completions of both queues are taken alternately: this is the wait of each. */
     private static final long TURN_MS = 20;
 
     final RdmaId id;
 
+    RdmaMr region;
+
+    /** Null before {@link #createQp}. */
+    RdmaQp qp;
+
     // set by the connection
 
-    RdmaMr region;
-    RdmaQp qp;
     RdmaEvent established;
     long remoteAddr;
     int rkey;
@@ -48,8 +50,9 @@ final class LibrdmacmEnd extends End {
     private RdmaSrq srq;
 
     /** Resolves the address of the other side. */
-    LibrdmacmEnd(Connector connector, RdmaPortSpace space, long timeout) throws IOException, InterruptedException {
-        super(timeout);
+    LibrdmacmEnd(Connector connector, RdmaPortSpace space, RpmaMemory memory, long timeout)
+            throws IOException, InterruptedException {
+        super(memory, timeout);
         this.connector = connector;
         this.timeout = timeout;
         id = RdmaId.create(space);
@@ -74,14 +77,17 @@ final class LibrdmacmEnd extends End {
     }
 
     /** Makes a receive queue for several queue pairs, of which this side makes one. */
-    RdmaQpInitAttr shared() {
-        srq = id.createSrq(QUEUE, 1);
-        return attr();
+    void makeSrq() throws RefusedException {
+        srq = unlessRefused(() -> id.createSrq(QUEUE, 1));
     }
 
-    /** Connects with a queue pair. */
-    void connect(RdmaQpInitAttr attr) throws IOException, InterruptedException {
+    RdmaQp createQp(RdmaQpInitAttr attr) {
         qp = id.createQp(attr);
+        return qp;
+    }
+
+    /** Connects with the queue pair. */
+    void connect() throws IOException, InterruptedException {
         id.connect(new RdmaConnParam()
                 .privateData(ByteBuffer.allocate(Integer.BYTES)
                         .putInt(Answer.SERVICE)
@@ -146,6 +152,5 @@ final class LibrdmacmEnd extends End {
         } catch (RpmaException e) {
             // the id is closed nevertheless, and the result is known
         }
-        super.close();
     }
 }

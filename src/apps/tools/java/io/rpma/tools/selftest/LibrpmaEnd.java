@@ -6,6 +6,7 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
@@ -23,8 +24,6 @@ final class LibrpmaEnd extends End {
     static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     static final int ON_ERROR = RpmaConn.F_COMPLETION_ON_ERROR;
 
-    private static final int QUEUE = 32;
-
     final RpmaMrLocal region;
 
     /** Null before {@link #connect}. */
@@ -36,8 +35,8 @@ final class LibrpmaEnd extends End {
     private RpmaSrq srq;
 
     /** Registers the memory. */
-    LibrpmaEnd(RpmaPeer peer, long timeout) {
-        super(timeout);
+    LibrpmaEnd(RpmaPeer peer, RpmaMemory memory, long timeout) {
+        super(memory, timeout);
         this.peer = peer;
         region = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
     }
@@ -61,10 +60,10 @@ final class LibrpmaEnd extends End {
         remote = offer.openMemory();
     }
 
-    private void makeSrq() {
+    private void makeSrq() throws RefusedException {
         // 0: the completions come to the queue of the connection
         try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRcqSize(0)) {
-            srq = RpmaSrq.create(peer, cfg);
+            srq = unlessRefused(() -> RpmaSrq.create(peer, cfg));
         }
     }
 
@@ -97,6 +96,5 @@ final class LibrpmaEnd extends End {
             srq.close();
         }
         region.close();
-        super.close();
     }
 }

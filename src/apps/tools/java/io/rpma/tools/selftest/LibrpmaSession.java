@@ -99,8 +99,10 @@ final class LibrpmaSession {
                 ByteBuffer to = memory.buffer(Session.ANSWER_OFFSET, Answer.SLOT);
                 int length = Answer.to(completions, i, opcode == RpmaWcOpcode.RECV, memory, slot)
                         .write(to);
-                conn.recv(region, slot, Answer.SLOT, completions.wrId(i));
-                conn.send(region, Session.ANSWER_OFFSET, length, RpmaConn.F_COMPLETION_ALWAYS, SENT);
+                if (!conn.recv(region, slot, Answer.SLOT, completions.wrId(i))
+                        || !conn.send(region, Session.ANSWER_OFFSET, length, RpmaConn.F_COMPLETION_ALWAYS, SENT)) {
+                    return false;
+                }
             }
         }
         return true;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.selftest;
 
-import com.google.gson.GsonBuilder;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaPeer;
 import io.rpma.support.Connector;
 import io.rpma.support.Device;
 import io.rpma.support.EndpointOptions;
 import io.rpma.support.Interruption;
+import io.rpma.support.Json;
 import io.rpma.support.Listener;
 import io.rpma.support.Options;
 import io.rpma.support.Page;
@@ -166,14 +166,9 @@ public final class Selftest implements Callable<Integer> {
         try (RpmaPeer protection = RpmaPeer.create(device)) {
             new LibrpmaChecks(protection, connector, nanos, checks).run();
         }
-        new LibrdmacmChecks(connector.atNextPort(), nanos, checks).run();
+        new LibrdmacmChecks(device.isIwarp(), connector.atNextPort(), nanos, checks).run();
         if (json) {
-            System.out.println(new GsonBuilder()
-                    .setPrettyPrinting()
-                    .serializeNulls()
-                    .disableHtmlEscaping()
-                    .create()
-                    .toJson(new Report(report.versions, report.device, peer, checks.done())));
+            System.out.println(Json.of(new Report(report.versions, report.device, peer, checks.done())));
         } else {
             page.heading("%d ok, %d unsupported, %d failed"
                     .formatted(
@@ -185,20 +180,15 @@ public final class Selftest implements Callable<Integer> {
     }
 
     private void print(Report report, Connector connector) {
-        Versions versions = report.versions;
-        page.row("rpma-java  ", known(versions.rpmaJava()));
-        page.row("librpma    ", known(versions.librpma()));
-        page.row("rdma-core  ", known(versions.rdmaCore()));
-        page.row("kernel     ", versions.kernel());
-        page.row("Java       ", versions.java());
-        page.row(
-                "device     ",
-                report.device.name() + ", driver " + known(report.device.driver()) + ", to "
+        report.versions.rows().forEach(this::row);
+        row(
+                "device",
+                report.device.name() + ", driver " + Versions.known(report.device.driver()) + ", to "
                         + (peer == null ? "itself at " + connector : connector));
     }
 
-    private static String known(String version) {
-        return version == null ? "unknown" : version;
+    private void row(String name, String text) {
+        page.row("%-11s".formatted(name), text);
     }
 
     private void print(Check check) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.selftest;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
@@ -15,6 +17,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 
 /**
@@ -32,11 +37,12 @@ final class Server implements AutoCloseable {
     private static final int PATIENCE_S = 30;
 
     /** The close of a connection to a dead host takes up to 11 s. */
-    private static final int CLOSE_MS = 15_000;
+    private static final int CLOSE_S = 15;
 
     private final Consumer<String> notes;
     private final List<AutoCloseable> endpoints = new ArrayList<>();
-    private final List<Thread> threads = new ArrayList<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final CountDownLatch ended = new CountDownLatch(1);
 
     private Server(Consumer<String> notes) {
         this.notes = notes;
@@ -59,10 +65,11 @@ final class Server implements AutoCloseable {
         try {
             RpmaPeer peer = server.keep(RpmaPeer.create(device));
             RpmaEp endpoint = server.keep(RpmaEp.listen(peer, address, port));
-            server.start("librpma", () -> server.serve(peer, endpoint));
-            RdmaId listener = server.listen(address, port + 1, RdmaPortSpace.TCP);
-            server.start("librdmacm", () -> server.serve(listener));
-            server.listenForDatagrams(address, port + 2);
+            server.start(() -> server.serve(peer, endpoint));
+            server.listen(address, port + 1, RdmaPortSpace.TCP);
+            if (!device.isIwarp()) {
+                server.listen(address, port + 2, RdmaPortSpace.UDP);
+            }
             listens = true;
             return server;
         } finally {
@@ -77,37 +84,25 @@ final class Server implements AutoCloseable {
         return endpoint;
     }
 
-    private RdmaId listen(String address, int port, RdmaPortSpace space) {
+    private void listen(String address, int port, RdmaPortSpace space) {
         RdmaId listener = keep(RdmaId.create(space));
         listener.bindAddr(new InetSocketAddress(address, port));
         listener.listen(BACKLOG);
-        return listener;
+        start(() -> serve(listener));
     }
 
-    /** A device for connections only refuses the port. */
-    private void listenForDatagrams(String address, int port) {
-        try {
-            RdmaId listener = listen(address, port, RdmaPortSpace.UDP);
-            start("datagrams", () -> serve(listener));
-        } catch (RpmaException e) {
-            notes.accept("no datagrams: " + Errors.line(e));
-        }
-    }
-
-    private void start(String name, Service service) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        service.run();
-                    } catch (InterruptedException e) {
-                        // this side ends
-                    } catch (IOException e) {
-                        notes.accept(name + ": " + Errors.line(e));
-                    }
-                },
-                name);
-        threads.add(thread);
-        thread.start();
+    private void start(Service service) {
+        threads.execute(() -> {
+            try {
+                service.run();
+            } catch (InterruptedException e) {
+                // this side ends
+            } catch (IOException | RuntimeException e) {
+                notes.accept(Errors.line(e));
+            } finally {
+                ended.countDown();
+            }
+        });
     }
 
     private void serve(RpmaPeer peer, RpmaEp endpoint) throws IOException, InterruptedException {
@@ -143,22 +138,27 @@ final class Server implements AutoCloseable {
         return isIt;
     }
 
-    /** Waits until the thread is interrupted. */
-    void await() throws InterruptedException {
-        for (Thread thread : threads) {
-            thread.join();
-        }
+    /**
+     * Serves until the thread is interrupted.
+     *
+     * @throws IOException if a port serves no clients any more
+     */
+    void await() throws IOException, InterruptedException {
+        ended.await();
+        throw new IOException("one of the ports serves no client any more");
     }
 
     @Override
     public void close() {
-        threads.forEach(Thread::interrupt);
-        for (Thread thread : threads) {
-            try {
-                thread.join(CLOSE_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+        threads.shutdownNow();
+        boolean interrupted = Thread.interrupted();
+        try {
+            threads.awaitTermination(CLOSE_S, SECONDS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
         for (int i = endpoints.size() - 1; i >= 0; i--) {
             close(endpoints.get(i));
