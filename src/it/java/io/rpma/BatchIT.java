@@ -85,6 +85,7 @@ class BatchIT extends WithConnection {
     }
 
     @Tag("empty-receives")
+    @Tag("immediate-data")
     @Test
     void everyOperationWithMessages() throws InterruptedException {
         RpmaConn client = pair.client;
@@ -198,6 +199,7 @@ class BatchIT extends WithConnection {
 
     /** The message comes first and blocks all other posts until the other side posts a receive. */
     @Tag("empty-receives")
+    @Tag("full-queues")
     @Test
     void aFullQueueIsAnAnswer() throws InterruptedException {
         int many = 300;

@@ -142,7 +142,7 @@ public final class RdmaQpInitAttr {
         return sigAll;
     }
 
-    /** The numbers for native/rdmacm_qp.c, which also returns the number of the queue pair in the last element. */
+    /** The numbers for native/rdmacm_qp.c, whose last two are the largest parts of a read and the queue pair's number. */
     int[] numbers() {
         return new int[] {maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData, 0, 0};
     }
