@@ -19,6 +19,9 @@ import java.util.Optional;
  * @param listener the command of that side, as in "ping --listen ADDRESS"
  */
 public record Connector(String address, int port, String listener) {
+    /** The error of iWARP where other devices report an event. */
+    private static final String REFUSED = "ECONNREFUSED";
+
     private static final String ADVICE = "is the host up, and does its firewall permit RDMA (RoCE: UDP port 4791)?";
 
     /** Thrown if the other side has rejected the connection, so that it, or its host, answers. */
@@ -77,8 +80,16 @@ public record Connector(String address, int port, String listener) {
         try {
             return RpmaConnReq.create(peer, address, port, cfg).connect(privateData);
         } catch (RpmaException e) {
-            throw DeviceFault.isSilent(e) ? noAnswer() : new LostException(this, Errors.line(e));
+            throw lost(e);
         }
+    }
+
+    /** Returns an exception which reports that a call to connect has failed. */
+    public LostException lost(RpmaException failure) {
+        if (failure.errnoName().equals(REFUSED)) {
+            return rejected();
+        }
+        return DeviceFault.isSilent(failure) ? noAnswer() : new LostException(this, Errors.line(failure));
     }
 
     /** Returns the other side's next port. */

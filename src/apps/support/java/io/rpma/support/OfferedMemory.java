@@ -14,6 +14,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
+import io.rpma.RpmaWcStatus;
 import java.io.UncheckedIOException;
 import java.util.Optional;
 
@@ -159,6 +160,9 @@ public final class OfferedMemory implements AutoCloseable {
         /** Carries out requests, and answers them. */
         void serve(RpmaCompletions completions) {
             for (int i = 0; i < completions.count(); i++) {
+                if (completions.status(i) == RpmaWcStatus.WR_FLUSH_ERR) {
+                    return; // an event reports the end of the connection; on iWARP, it comes afterwards
+                }
                 if (!completions.isSuccess(i)) {
                     end(completions.status(i).description());
                     return;

@@ -6,6 +6,7 @@ import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEp;
+import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.RpmaLogLevel;
 import io.rpma.RpmaLogThreshold;
@@ -83,14 +84,22 @@ final class Common {
             throws InterruptedException {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_S);
         while (true) {
-            RpmaConn conn = RpmaConnReq.create(peer, addr, port, cfg).connect(privateData);
-            RpmaConnEvent event = conn.nextEvent();
-            if (event == RpmaConnEvent.ESTABLISHED) {
-                return conn;
-            }
-            conn.close();
-            if (event != RpmaConnEvent.REJECTED || System.nanoTime() > giveUp) {
-                throw new IllegalStateException("no connection to " + addr + ":" + port + ": " + event.description());
+            try {
+                RpmaConn conn = RpmaConnReq.create(peer, addr, port, cfg).connect(privateData);
+                RpmaConnEvent event = conn.nextEvent();
+                if (event == RpmaConnEvent.ESTABLISHED) {
+                    return conn;
+                }
+                conn.close();
+                if (event != RpmaConnEvent.REJECTED || System.nanoTime() > giveUp) {
+                    throw new IllegalStateException(
+                            "no connection to " + addr + ":" + port + ": " + event.description());
+                }
+            } catch (RpmaException e) {
+                // iWARP reports in this way what is an event elsewhere
+                if (!e.errnoName().equals("ECONNREFUSED") || System.nanoTime() > giveUp) {
+                    throw e;
+                }
             }
             Thread.sleep(RETRY_MS);
         }

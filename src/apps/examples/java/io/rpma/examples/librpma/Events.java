@@ -8,6 +8,7 @@ import io.rpma.RpmaConn;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaCq;
 import io.rpma.RpmaWcOpcode;
+import io.rpma.RpmaWcStatus;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -144,6 +145,13 @@ final class Events {
             }
             // The next round takes a completion that arrived before this event.
             end = conn.nextEvent(0, SECONDS).orElse(null);
+        }
+        if (wc.status(0) == RpmaWcStatus.WR_FLUSH_ERR && end == null) {
+            // on iWARP, this completion can arrive before the event
+            end = conn.nextEvent(1, SECONDS).orElse(null);
+        }
+        if (wc.status(0) == RpmaWcStatus.WR_FLUSH_ERR && end != null) {
+            throw ended();
         }
         if (!wc.isSuccess(0)) {
             throw new IllegalStateException(

@@ -3,6 +3,7 @@ package io.rpma.examples.rdmacm;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
+import io.rpma.RpmaWcStatus;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEventType;
@@ -117,6 +118,9 @@ final class Side {
                 // the last message may have arrived just before the event
                 return id.qp().pollRecvComp(completions) > 0 && completions.isSuccess(0);
             }
+        }
+        if (count > 0 && completions.status(0) == RpmaWcStatus.WR_FLUSH_ERR) {
+            return false; // on iWARP, the disconnection ends the receives
         }
         check(count, completions);
         return true;

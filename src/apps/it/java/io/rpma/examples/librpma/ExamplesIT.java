@@ -128,6 +128,7 @@ class ExamplesIT extends ExampleSides {
     /** A client that takes no event does not complete its handshake, and keeps its slot. */
     @ParameterizedTest
     @ValueSource(classes = {Example06MultipleConnectionsServer.class, Example06scchMultipleConnectionsServer.class})
+    @Tag("infiniband-cm")
     void theEleventhClientIsRejected(Class<?> program) throws InterruptedException {
         String name = "one of eleven";
         List<RpmaConn> conns = new ArrayList<>();
@@ -235,6 +236,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("immediate-data")
     void sendWithImm() throws InterruptedException {
         try (Jvm.Running server = start(Example10SendWithImmServer.class);
                 Jvm.Running client = start(Example10SendWithImmClient.class, "1234", "1st_word")) {
@@ -244,6 +246,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("immediate-data")
     void sendImmediateDataAlone() throws InterruptedException {
         try (Jvm.Running server = start(Example10SendWithImmServer.class);
                 Jvm.Running client = start(Example10SendWithImmClient.class, "4294967295")) {
@@ -253,6 +256,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("immediate-data")
     @Tag("library")
     void writeWithImm() throws InterruptedException {
         try (Jvm.Running server = start(Example11WriteWithImmServer.class);
@@ -312,6 +316,7 @@ class ExamplesIT extends ExampleSides {
 
     /** The messages after the last one take the receives of the other client, which plays nevertheless. */
     @Test
+    @Tag("remote-errors")
     void aClientThatSendsAfterItsLastMessage() throws InterruptedException {
         try (Jvm.Running server = start(Example13MessagesPingPongWithSrqServer.class, "5");
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
@@ -332,6 +337,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("immediate-data")
     void theScriptRunsBothSides() throws Exception {
         assertThat(Tool.run(
                         "env", "RPMA_ADDRESS=" + address, "src/apps/examples/run", "11-write-with-imm", "both", "4711"))

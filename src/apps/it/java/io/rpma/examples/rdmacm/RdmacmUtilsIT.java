@@ -126,7 +126,9 @@ class RdmacmUtilsIT {
         }
     }
 
+    /** {@code rping} hangs if a call to connect fails. */
     @Test
+    @Tag("infiniband-cm")
     void pingsFromTheClientInC() throws Exception {
         try (Jvm.Running server = java(RpingServer.class, "100")) {
             List<String> pings = retried(

@@ -145,6 +145,7 @@ class ResumeIT {
     @Test
     @Tag("persistent-memory-too")
     @Tag("library")
+    @Tag("extended-queue-pairs")
     void aCommitFollowsTheFlushOfItsBytes() throws Exception {
         assertCommitsFollowFlushes(false, false);
     }
@@ -152,6 +153,7 @@ class ResumeIT {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("persistent-memory-too")
+    @Tag("extended-queue-pairs")
     void aCommitFollowsTheEmulatedFlushOfItsBytes(boolean directWrite) throws Exception {
         assertCommitsFollowFlushes(true, directWrite);
     }

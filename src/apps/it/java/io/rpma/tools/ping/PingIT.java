@@ -91,6 +91,7 @@ class PingIT extends WithTools {
 
     /** The client posts no receive, so that no answer arrives. */
     @Test
+    @Tag("remote-errors")
     void aClientThatDoesNotWaitForTheAnswers() throws Exception {
         Jvm.Running server = start("ping", "--listen", address, "-p", port);
         server.awaitLine("listening at " + address + " port " + port + " through ");

@@ -115,7 +115,11 @@ final class PerfRdmaConnection extends PerfEnd {
 
     private static byte[] connect(RdmaId id, Connector connector, PerfRequest request, long timeout)
             throws LostException, InterruptedException {
-        id.connect(new RdmaConnParam().privateData(request.toPrivateData()));
+        try {
+            id.connect(new RdmaConnParam().privateData(request.toPrivateData()));
+        } catch (RpmaException e) {
+            throw connector.lost(e);
+        }
         Optional<RdmaEvent> event = id.nextEvent(timeout, NANOSECONDS);
         if (event.isEmpty()) {
             throw connector.noAnswer();

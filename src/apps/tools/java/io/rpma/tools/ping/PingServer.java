@@ -17,6 +17,7 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaObjects;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
+import io.rpma.RpmaWcStatus;
 import io.rpma.support.Errors;
 import io.rpma.support.Listener;
 import java.io.IOException;
@@ -169,6 +170,9 @@ final class PingServer {
     /** The operation context is the offset of the message. */
     private void answer(Client client, RpmaCompletions completions) {
         for (int i = 0; i < completions.count(); i++) {
+            if (completions.status(i) == RpmaWcStatus.WR_FLUSH_ERR) {
+                return; // an event reports the end of the connection; on iWARP, it comes afterwards
+            }
             if (!completions.isSuccess(i)) {
                 end(client, "the connection is lost: " + completions.status(i));
                 return;

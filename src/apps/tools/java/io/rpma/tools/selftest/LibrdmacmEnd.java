@@ -88,10 +88,14 @@ final class LibrdmacmEnd extends End {
 
     /** Connects with the queue pair. */
     void connect() throws IOException, InterruptedException {
-        id.connect(new RdmaConnParam()
-                .privateData(ByteBuffer.allocate(Integer.BYTES)
-                        .putInt(Answer.SERVICE)
-                        .array()));
+        try {
+            id.connect(new RdmaConnParam()
+                    .privateData(ByteBuffer.allocate(Integer.BYTES)
+                            .putInt(Answer.SERVICE)
+                            .array()));
+        } catch (RpmaException e) {
+            throw connector.lost(e);
+        }
         Optional<RdmaEvent> event = id.nextEvent(timeout, NANOSECONDS);
         if (event.isEmpty()) {
             throw connector.noAnswer();
