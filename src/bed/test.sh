@@ -16,7 +16,7 @@ siw_lacks+=" | immediate-data | infiniband-cm | many-connections | read-parts | 
 # made and after the build.
 groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 images)
 declare -A group_seconds=(
-    [library]=500 [checks]=60 [soak]=400 [examples]=400 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
+    [library]=500 [checks]=60 [soak]=400 [examples]=520 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
     [aarch64]=80 [images]=7200
 )
 build_seconds=90

@@ -23,6 +23,7 @@ import java.nio.ByteOrder;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -174,8 +175,8 @@ class OfferedMemoryIT {
                     requests.answered();
                 }
                 new PersistRequest(Kind.COMMIT, Long.BYTES, 0).put(staging.buffer());
-                try (RpmaMrLocal region = peer.register(staging, RpmaMrUsage.SEND)) {
-                    assertThat(conn.recv(0)).isTrue();
+                try (RpmaMrLocal region = peer.register(staging, RpmaMrUsage.SEND, RpmaMrUsage.RECV)) {
+                    assertThat(conn.recv(region, 0, 0, 0)).isTrue();
                     assertThat(conn.send(region, 0, 2 * Long.BYTES, RpmaConn.F_COMPLETION_ON_ERROR, 0))
                             .isTrue();
                     assertThat(conn.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
@@ -192,6 +193,7 @@ class OfferedMemoryIT {
      * dead.
      */
     @Test
+    @Tag("remote-errors")
     void aClientThatDoesNotAnswerIsGone() throws Exception {
         silence = 1;
         try (RpmaMemory memory = RpmaMemory.allocate(SIZE);

@@ -27,7 +27,7 @@ final class PersistRequests implements AutoCloseable {
         messages = RpmaMemory.allocate((long) PersistRequest.MOST * PersistRequest.LENGTH);
         boolean registered = false;
         try {
-            region = peer.register(messages, RpmaMrUsage.SEND);
+            region = peer.register(messages, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
             registered = true;
         } finally {
             if (!registered) {
@@ -41,7 +41,8 @@ final class PersistRequests implements AutoCloseable {
         if (asked - Math.min(sent, answered) == PersistRequest.MOST) {
             return false;
         }
-        receivePosted = receivePosted || conn.recv(ticket);
+        // iWARP has no receive without memory
+        receivePosted = receivePosted || conn.recv(region, 0, 0, ticket);
         if (!receivePosted) {
             return false;
         }

@@ -63,6 +63,7 @@ class PerfIT extends WithTools {
 
     @Test
     @Tag("library")
+    @Tag("immediate-data")
     void eachOperation() throws Exception {
         Jvm.Running server = server();
         Path csv = directory.resolve("perf.csv");
@@ -114,6 +115,7 @@ class PerfIT extends WithTools {
     }
 
     @Test
+    @Tag("immediate-data")
     void threadsListsAndEvents() throws Exception {
         server();
         Jvm.Finished end = assertEnds(client("-n", "64", "-s", "64", "-t", "16", "-q", "1,3", "-l", "4", "-e"), 0);
