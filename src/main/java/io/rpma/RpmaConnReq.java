@@ -183,8 +183,8 @@ public final class RpmaConnReq implements AutoCloseable {
      * @return the connection; the caller closes it
      * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes; the request remains usable
      * @throws IllegalStateException if this request is closed or connected
-     * @throws RpmaException if librpma fails, also if {@code privateData} is too long for the transport; the request is
-     *     then closed
+     * @throws RpmaException if librpma fails, also if {@code privateData} is too long for the transport, and on
+     *     soft-iWARP, with {@code ECONNREFUSED}, if nothing listens; the request is then closed
      */
     public RpmaConn connect(byte[] privateData) {
         if (privateData.length > MAX_PRIVATE_DATA) {

@@ -426,6 +426,7 @@ class RdmaCloseRaceIT {
     }
 
     @Test
+    @Tag("datagrams")
     void anAddressHandleIsClosed() throws Exception {
         try (Race race = new Race(2);
                 Datagrams datagrams = new Datagrams()) {
@@ -437,6 +438,7 @@ class RdmaCloseRaceIT {
     }
 
     @Test
+    @Tag("datagrams")
     void anIdForDatagramsIsClosed() throws Exception {
         try (Race race = new Race(2)) {
             for (int round = 0; round < Race.CONNECTIONS; round++) {
@@ -452,6 +454,7 @@ class RdmaCloseRaceIT {
     }
 
     @Test
+    @Tag("datagrams")
     void anIdIsClosedThatAddressHandlesAreMadeFor() throws Exception {
         try (Race race = new Race(2);
                 RdmaDatagramPair pair = RdmaDatagramPair.connect()) {
@@ -470,6 +473,7 @@ class RdmaCloseRaceIT {
     }
 
     @Test
+    @Tag("datagrams")
     void aRegionIsClosedThatADatagramIsIn() throws Exception {
         ByteBuffer memory = ByteBuffer.allocateDirect(SIZE);
         try (Race race = new Race(2);
@@ -508,6 +512,8 @@ class RdmaCloseRaceIT {
 
     /** Concurrent use is forbidden, but must do no harm. */
     @Test
+    @Tag("datagrams")
+    @Tag("immediate-data")
     void threadsUseOneBatchAtOnce() throws Exception {
         AtomicLong posted = new AtomicLong();
         for (int round = 0; round < Race.CONNECTIONS; round++) {
@@ -530,6 +536,7 @@ class RdmaCloseRaceIT {
 
     /** As {@link #threadsUseOneBatchAtOnce}, with a chain that changes while others post it. */
     @Test
+    @Tag("immediate-data")
     void threadsUseOnePreparedBatchAtOnce() throws Exception {
         AtomicLong posted = new AtomicLong();
         for (int round = 0; round < Race.CONNECTIONS; round++) {

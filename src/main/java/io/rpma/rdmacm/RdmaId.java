@@ -589,8 +589,8 @@ public final class RdmaId implements AutoCloseable {
      * @param param the parameters for the other side
      * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
      * @throws IllegalStateException if closed, or if there is no device or no queue pair
-     * @throws io.rpma.RpmaException if the route is not resolved, or if the responder resources or the initiator depth
-     *     exceed the limit of the device
+     * @throws io.rpma.RpmaException if the route is not resolved, if the responder resources or the initiator depth
+     *     exceed the limit of the device, or on soft-iWARP, with {@code ECONNREFUSED}, if nothing listens
      */
     public void connect(RdmaConnParam param) {
         qp();

@@ -142,7 +142,7 @@ public final class RdmaQpInitAttr {
         return sigAll;
     }
 
-    /** The numbers for native/rdmacm_qp.c, whose last two are the largest parts of a read and the queue pair's number. */
+    /** The numbers for native/rdmacm_qp.c, which returns what was granted, the parts of a read, and the queue pair's number. */
     int[] numbers() {
         return new int[] {maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData, 0, 0};
     }

@@ -10,6 +10,9 @@ import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
+import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaEvent;
+import io.rpma.rdmacm.RdmaId;
 import java.io.IOException;
 import java.util.Optional;
 
@@ -19,7 +22,7 @@ import java.util.Optional;
  * @param listener the command of that side, as in "ping --listen ADDRESS"
  */
 public record Connector(String address, int port, String listener) {
-    /** The error of iWARP where other devices report an event. */
+    /** The error of soft-iWARP where other devices report an event. */
     private static final String REFUSED = "ECONNREFUSED";
 
     private static final String ADVICE = "is the host up, and does its firewall permit RDMA (RoCE: UDP port 4791)?";
@@ -84,8 +87,28 @@ public record Connector(String address, int port, String listener) {
         }
     }
 
-    /** Returns an exception which reports that a call to connect has failed. */
-    public LostException lost(RpmaException failure) {
+    /**
+     * Makes one attempt to connect an id of librdmacm.
+     *
+     * @param timeout for the answer, in nanoseconds
+     * @return the event that reports the connection
+     * @throws LostException if the other side can't be reached, does not answer, or rejects the connection
+     */
+    public RdmaEvent connect(RdmaId id, RdmaConnParam param, long timeout) throws LostException, InterruptedException {
+        try {
+            id.connect(param);
+        } catch (RpmaException e) {
+            throw lost(e);
+        }
+        RdmaEvent event = id.nextEvent(timeout, NANOSECONDS).orElseThrow(this::noAnswer);
+        return switch (event.type()) {
+            case ESTABLISHED -> event;
+            case REJECTED -> throw rejected();
+            default -> throw new LostException(this, event.toString());
+        };
+    }
+
+    private LostException lost(RpmaException failure) {
         if (failure.errnoName().equals(REFUSED)) {
             return rejected();
         }
@@ -98,12 +121,12 @@ public record Connector(String address, int port, String listener) {
     }
 
     /** Returns an exception which reports that the other side does not answer. */
-    public LostException noAnswer() {
+    private LostException noAnswer() {
         return new LostException(this, "no answer: " + ADVICE);
     }
 
     /** Returns an exception which reports that the other side has rejected the connection. */
-    public LostException rejected() {
+    private LostException rejected() {
         return new RejectedException(this);
     }
 

@@ -96,7 +96,7 @@ final class Common {
                             "no connection to " + addr + ":" + port + ": " + event.description());
                 }
             } catch (RpmaException e) {
-                // iWARP reports in this way what is an event elsewhere
+                // soft-iWARP reports in this way what is an event elsewhere
                 if (!e.errnoName().equals("ECONNREFUSED") || System.nanoTime() > giveUp) {
                     throw e;
                 }

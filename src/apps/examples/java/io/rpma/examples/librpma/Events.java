@@ -146,12 +146,14 @@ final class Events {
             // The next round takes a completion that arrived before this event.
             end = conn.nextEvent(0, SECONDS).orElse(null);
         }
-        if (wc.status(0) == RpmaWcStatus.WR_FLUSH_ERR && end == null) {
-            // on iWARP, this completion can arrive before the event
-            end = conn.nextEvent(1, SECONDS).orElse(null);
-        }
-        if (wc.status(0) == RpmaWcStatus.WR_FLUSH_ERR && end != null) {
-            throw ended();
+        if (wc.status(0) == RpmaWcStatus.WR_FLUSH_ERR) {
+            if (end == null) {
+                // on iWARP, this completion can arrive before the event
+                end = conn.nextEvent(1, SECONDS).orElse(null);
+            }
+            if (end != null) {
+                return false;
+            }
         }
         if (!wc.isSuccess(0)) {
             throw new IllegalStateException(

@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both ends of a stream in one process. */
+@Tag("empty-receives")
 @Tag("immediate-data")
 class StreamIT {
     private static final int RING = 5000;

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The two programs, each in its own process. */
 @Tag("processes")
+@Tag("empty-receives")
 @Tag("immediate-data")
 class StreamProcessesIT {
     private static final int RING = 64 << 10;

@@ -63,6 +63,8 @@ class PerfIT extends WithTools {
 
     @Test
     @Tag("library")
+    @Tag("atomics")
+    @Tag("empty-receives")
     @Tag("immediate-data")
     void eachOperation() throws Exception {
         Jvm.Running server = server();
@@ -115,6 +117,8 @@ class PerfIT extends WithTools {
     }
 
     @Test
+    @Tag("atomics")
+    @Tag("empty-receives")
     @Tag("immediate-data")
     void threadsListsAndEvents() throws Exception {
         server();

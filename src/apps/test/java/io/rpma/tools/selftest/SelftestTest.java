@@ -4,16 +4,22 @@ package io.rpma.tools.selftest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.rpma.RpmaCompletions;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaWcStatus;
 import io.rpma.support.LostException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a result of the test of a device means. */
 class SelftestTest {
@@ -62,6 +68,59 @@ class SelftestTest {
         assertThat(seen).isEmpty();
         assertThat(result(true, null)).isSameAs(Check.Result.OK);
         assertThat(result(false, silence)).isSameAs(Check.Result.FAILED);
+    }
+
+    /** A side that has no connection. */
+    private static End unconnected(RpmaMemory memory) {
+        return new End(memory, 0) {
+            @Override
+            int take(RpmaCompletions into, long nanos) {
+                return 0;
+            }
+
+            @Override
+            boolean postAnswer() {
+                return true;
+            }
+
+            @Override
+            boolean postMessage(int length) {
+                return true;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, REM_INV_REQ_ERR, RefusedException",
+        "1, LOC_QP_OP_ERR, RefusedException",
+        "1, REM_ACCESS_ERR, IOException",
+        "1, RETRY_EXC_ERR, IOException",
+        "2, REM_INV_REQ_ERR, IOException"
+    })
+    void aResultOfTheOperationItselfCanBeARefusal(long context, RpmaWcStatus status, String exception) {
+        try (RpmaMemory memory = RpmaMemory.allocate(Answer.MEMORY);
+                End end = unconnected(memory)) {
+            assertThatThrownBy(() -> end.checkSuccess(context, status))
+                    .extracting(e -> e.getClass().getSimpleName())
+                    .isEqualTo(exception);
+            end.accessCanBeRefused();
+            assertThatExceptionOfType(End.RefusedException.class)
+                    .isThrownBy(() -> end.checkSuccess(End.OPERATION, RpmaWcStatus.REM_ACCESS_ERR));
+        }
+    }
+
+    @Test
+    void aLostSideIsNotAwaitedForEachOperation() throws Exception {
+        result(true, null);
+        LostException silence = new LostException("host", "no answer");
+        result(true, silence);
+        result(true, silence);
+        assertThat(result(true, null)).isSameAs(Check.Result.FAILED);
+        assertThat(seen.get(3).reason()).isEqualTo("not tried: the other side is lost");
     }
 
     private static Answer sent(Integer immediate, byte[] data) {

@@ -48,8 +48,7 @@ public final class Info implements Callable<Integer> {
     }
 
     private void print(Machine machine) {
-        Versions versions = machine.versions;
-        versions.rows().forEach(this::row);
+        machine.versions.rows().forEach(this::row);
         machine.devices.forEach(this::print);
     }
 

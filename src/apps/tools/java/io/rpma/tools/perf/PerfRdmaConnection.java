@@ -2,7 +2,6 @@
 package io.rpma.tools.perf;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
@@ -11,8 +10,6 @@ import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaBatch;
 import io.rpma.rdmacm.RdmaConnParam;
-import io.rpma.rdmacm.RdmaEvent;
-import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaMr;
@@ -23,7 +20,6 @@ import io.rpma.support.Connector;
 import io.rpma.support.Errors;
 import io.rpma.support.LostException;
 import java.io.IOException;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** A connection of librdmacm for one measurement. */
@@ -82,7 +78,9 @@ final class PerfRdmaConnection extends PerfEnd {
             for (int i = 0; request.operation().isAnswered() && i < request.depth(); i++) {
                 receive(request, id.qp(), region);
             }
-            PerfRdmaOffer offer = PerfRdmaOffer.fromPrivateData(connect(id, connector, request, timeout))
+            PerfRdmaOffer offer = PerfRdmaOffer.fromPrivateData(connector
+                            .connect(id, new RdmaConnParam().privateData(request.toPrivateData()), timeout)
+                            .privateData())
                     .orElseThrow(connector::anotherProgram);
             PerfRdmaConnection connection = new PerfRdmaConnection(connector, request, memory, id, region, offer, list);
             open = true;
@@ -111,25 +109,6 @@ final class PerfRdmaConnection extends PerfEnd {
                                             ? PerfRequest.MOST_INLINE
                                             : 0));
         }
-    }
-
-    private static byte[] connect(RdmaId id, Connector connector, PerfRequest request, long timeout)
-            throws LostException, InterruptedException {
-        try {
-            id.connect(new RdmaConnParam().privateData(request.toPrivateData()));
-        } catch (RpmaException e) {
-            throw connector.lost(e);
-        }
-        Optional<RdmaEvent> event = id.nextEvent(timeout, NANOSECONDS);
-        if (event.isEmpty()) {
-            throw connector.noAnswer();
-        }
-        if (event.get().type() == RdmaEventType.ESTABLISHED) {
-            return event.get().privateData();
-        }
-        throw event.get().type() == RdmaEventType.REJECTED
-                ? connector.rejected()
-                : new LostException(connector, event.get().toString());
     }
 
     private static void receive(PerfRequest request, RdmaQp qp, RdmaMr region) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.selftest;
 
-import io.rpma.RpmaException;
 import io.rpma.support.Errors;
 import io.rpma.support.LostException;
 import java.io.IOException;
@@ -13,6 +12,9 @@ import java.util.function.Consumer;
 final class Checks {
     private final List<Check> done = new ArrayList<>();
     private final Consumer<Check> progress;
+
+    /** The number of last operations that have lost the other side. */
+    private int lost;
 
     /**
      * Makes an empty list.
@@ -35,16 +37,24 @@ final class Checks {
      * @throws LostException if it is the first operation, and the other side does not answer
      */
     void run(String library, String operation, boolean required, Body body) throws IOException, InterruptedException {
+        if (lost > 1) {
+            add(new Check(library, operation, Check.Result.FAILED, "not tried: the other side is lost"));
+            return;
+        }
         try {
             body.run();
+            lost = 0;
             add(new Check(library, operation, Check.Result.OK, ""));
         } catch (End.RefusedException e) {
             Check.Result result = required ? Check.Result.FAILED : Check.Result.UNSUPPORTED;
             add(new Check(library, operation, result, Errors.line(e)));
-        } catch (IOException | RpmaException e) {
-            if (e instanceof LostException lost && done.isEmpty()) {
-                throw lost;
+        } catch (LostException e) {
+            if (done.isEmpty()) {
+                throw e;
             }
+            lost++;
+            add(new Check(library, operation, Check.Result.FAILED, Errors.line(e)));
+        } catch (IOException | RuntimeException e) {
             add(new Check(library, operation, Check.Result.FAILED, Errors.line(e)));
         }
     }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Random;
@@ -45,18 +46,15 @@ abstract class End implements AutoCloseable {
     /** The names of the errors with which devices, and the kernel for them, refuse an operation. */
     private static final Set<String> REFUSALS = Set.of("EINVAL", "ENOSYS", "EOPNOTSUPP");
 
-    /** The results with which a device refuses an operation that it has accepted, or the other side's device does. */
-    private static final Set<RpmaWcStatus> REFUSED = Set.of(
-            RpmaWcStatus.LOC_QP_OP_ERR,
-            RpmaWcStatus.REM_ACCESS_ERR,
-            RpmaWcStatus.REM_INV_REQ_ERR,
-            RpmaWcStatus.REM_OP_ERR);
-
     /** The memory of this side. */
     final RpmaMemory memory;
 
     /** What the memory of the other side must contain. */
     private final byte[] expected = new byte[Answer.DATA];
+
+    /** The results with which a device refuses an operation that it has accepted, or the other side's device does. */
+    private final Set<RpmaWcStatus> refusals =
+            EnumSet.of(RpmaWcStatus.LOC_QP_OP_ERR, RpmaWcStatus.REM_INV_REQ_ERR, RpmaWcStatus.REM_OP_ERR);
 
     private final Random random = new Random();
     private final Set<Long> done = new HashSet<>();
@@ -89,11 +87,8 @@ abstract class End implements AutoCloseable {
     private static final class FlushedException extends IOException {
         private static final long serialVersionUID = 1;
 
-        private final long context;
-
-        FlushedException(long context, String reason) {
+        FlushedException(String reason) {
             super(reason);
-            this.context = context;
         }
     }
 
@@ -201,26 +196,49 @@ abstract class End implements AutoCloseable {
 
     /** Waits for completions, and returns whether there are any. */
     private boolean take(long nanos) throws IOException, InterruptedException {
+        boolean any = false;
+        FlushedException flushed = null;
         int taken = take(completions, Math.max(0, nanos));
-        for (int i = 0; i < taken; i++) {
-            checkSuccess(completions.wrId(i), completions.status(i));
-            done.add(completions.wrId(i));
-            if (completions.wrId(i) == ANSWER) {
-                answerLength = (int) completions.byteLen(i);
+        while (taken > 0) {
+            any = true;
+            for (int i = 0; i < taken; i++) {
+                RpmaWcStatus status = completions.status(i);
+                if (status == RpmaWcStatus.WR_FLUSH_ERR) {
+                    flushed = new FlushedException(reason(status));
+                    continue;
+                }
+                checkSuccess(completions.wrId(i), status);
+                done.add(completions.wrId(i));
+                if (completions.wrId(i) == ANSWER) {
+                    answerLength = (int) completions.byteLen(i);
+                }
             }
+            // another completion can say what has broken the connection
+            taken = flushed == null ? 0 : take(completions, 0);
         }
-        return taken > 0;
+        if (flushed != null) {
+            throw flushed;
+        }
+        return any;
     }
 
-    private static void checkSuccess(long context, RpmaWcStatus status) throws IOException {
+    private static String reason(RpmaWcStatus status) {
+        return status + " (" + status.description() + ")";
+    }
+
+    /** Checks the result of an operation whose connection was not ended before. */
+    final void checkSuccess(long context, RpmaWcStatus status) throws IOException {
         if (status == RpmaWcStatus.SUCCESS) {
             return;
         }
-        String reason = status + " (" + status.description() + ")";
-        if (status == RpmaWcStatus.WR_FLUSH_ERR) {
-            throw new FlushedException(context, reason);
-        }
-        throw context == OPERATION && REFUSED.contains(status) ? new RefusedException(reason) : new IOException(reason);
+        throw context == OPERATION && refusals.contains(status)
+                ? new RefusedException(reason(status))
+                : new IOException(reason(status));
+    }
+
+    /** Counts an access that the other side does not permit as a refusal. Call this after a write to its memory. */
+    final void accessCanBeRefused() {
+        refusals.add(RpmaWcStatus.REM_ACCESS_ERR);
     }
 
     /** Waits for the answer to a message of the operation. */
@@ -238,10 +256,7 @@ abstract class End implements AutoCloseable {
         try {
             await(ANSWER);
         } catch (FlushedException e) {
-            if (e.context == ANSWER) {
-                return; // as it must
-            }
-            throw e;
+            return; // as it must
         }
         throw new IOException("a receive has succeeded after the end of the connection");
     }

@@ -38,21 +38,19 @@ final class LibrdmacmChecks {
     /** The device puts a header in front of a datagram. */
     static final int HEADER = 40;
 
-    private final boolean iwarp;
     private final Connector connector;
     private final long timeout;
     private final Checks checks;
 
     /** Sets up the checks. */
-    LibrdmacmChecks(boolean iwarp, Connector connector, long timeout, Checks checks) {
-        this.iwarp = iwarp;
+    LibrdmacmChecks(Connector connector, long timeout, Checks checks) {
         this.connector = connector;
         this.timeout = timeout;
         this.checks = checks;
     }
 
-    /** An operation on a connection. */
-    private interface Operation {
+    /** The setup of a side before its connection, or an operation on the connection. */
+    private interface Step {
         void run(LibrdmacmEnd end) throws IOException, InterruptedException;
     }
 
@@ -79,12 +77,21 @@ final class LibrdmacmChecks {
         end.createQp(LibrdmacmEnd.attr());
     }
 
+    /** A device can grant less than was asked for. */
     private static void inline(LibrdmacmEnd end) throws IOException {
-        unlessRefused(() -> end.createQp(LibrdmacmEnd.attr().maxInlineData(INLINE)));
+        if (unlessRefused(() -> end.createQp(LibrdmacmEnd.attr().maxInlineData(INLINE)))
+                        .maxInlineData()
+                < INLINE) {
+            throw new End.RefusedException("the device has no inline data");
+        }
     }
 
     private static void parts(LibrdmacmEnd end) throws IOException {
-        unlessRefused(() -> end.createQp(LibrdmacmEnd.attr().maxSendSge(PARTS)));
+        if (unlessRefused(() -> end.createQp(LibrdmacmEnd.attr().maxSendSge(PARTS)))
+                        .maxSendSge()
+                < PARTS) {
+            throw new End.RefusedException("the device writes one part only");
+        }
     }
 
     private static void shared(LibrdmacmEnd end) throws IOException {
@@ -92,15 +99,15 @@ final class LibrdmacmChecks {
         unlessRefused(() -> end.createQp(LibrdmacmEnd.attr()));
     }
 
-    private void all(String operation, Operation body) throws IOException, InterruptedException {
+    private void all(String operation, Step body) throws IOException, InterruptedException {
         checks.run(LIBRARY, operation, true, () -> on(LibrdmacmChecks::plain, body));
     }
 
-    private void some(String operation, Operation setup, Operation body) throws IOException, InterruptedException {
+    private void some(String operation, Step setup, Step body) throws IOException, InterruptedException {
         checks.run(LIBRARY, operation, false, () -> on(setup, body));
     }
 
-    private void on(Operation setup, Operation body) throws IOException, InterruptedException {
+    private void on(Step setup, Step body) throws IOException, InterruptedException {
         try (RpmaMemory memory = RpmaMemory.allocate(Answer.MEMORY);
                 LibrdmacmEnd end = new LibrdmacmEnd(connector, RdmaPortSpace.TCP, memory, timeout)) {
             setup.run(end);
@@ -199,6 +206,7 @@ final class LibrdmacmChecks {
 
     private static void compareAndSwap(LibrdmacmEnd end) throws IOException, InterruptedException {
         write(end);
+        end.accessCanBeRefused();
         long before = ByteBuffer.wrap(end.bytes(0, Long.BYTES))
                 .order(ByteOrder.nativeOrder())
                 .getLong();
@@ -210,6 +218,7 @@ final class LibrdmacmChecks {
 
     private static void fetchAndAdd(LibrdmacmEnd end) throws IOException, InterruptedException {
         write(end);
+        end.accessCanBeRefused();
         long before = ByteBuffer.wrap(end.bytes(0, Long.BYTES))
                 .order(ByteOrder.nativeOrder())
                 .getLong();
@@ -243,12 +252,9 @@ final class LibrdmacmChecks {
     }
 
     private void datagrams() throws IOException, InterruptedException {
-        if (iwarp) {
-            throw new End.RefusedException("an iWARP device has connections only");
-        }
         try (RpmaMemory memory = RpmaMemory.allocate(Answer.MEMORY);
                 LibrdmacmEnd end = new LibrdmacmEnd(connector.atNextPort(), RdmaPortSpace.UDP, memory, timeout)) {
-            plain(end);
+            unlessRefused(() -> end.createQp(LibrdmacmEnd.attr()));
             end.connect();
             end.fill();
             byte[] message = end.bytes(0, INLINE);

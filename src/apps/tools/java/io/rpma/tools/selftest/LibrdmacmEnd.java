@@ -7,6 +7,7 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
+import io.rpma.RpmaObjects;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
@@ -19,11 +20,11 @@ import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaQpInitAttr;
 import io.rpma.rdmacm.RdmaSrq;
 import io.rpma.support.Connector;
-import io.rpma.support.LostException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.Optional;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /** A connection of librdmacm, or a pair of ids that exchange datagrams. */
 final class LibrdmacmEnd extends End {
@@ -88,25 +89,9 @@ final class LibrdmacmEnd extends End {
 
     /** Connects with the queue pair. */
     void connect() throws IOException, InterruptedException {
-        try {
-            id.connect(new RdmaConnParam()
-                    .privateData(ByteBuffer.allocate(Integer.BYTES)
-                            .putInt(Answer.SERVICE)
-                            .array()));
-        } catch (RpmaException e) {
-            throw connector.lost(e);
-        }
-        Optional<RdmaEvent> event = id.nextEvent(timeout, NANOSECONDS);
-        if (event.isEmpty()) {
-            throw connector.noAnswer();
-        }
-        established = event.get();
-        if (established.type() == RdmaEventType.REJECTED) {
-            throw connector.rejected();
-        }
-        if (established.type() != RdmaEventType.ESTABLISHED) {
-            throw new LostException(connector, established.toString());
-        }
+        byte[] service =
+                ByteBuffer.allocate(Integer.BYTES).putInt(Answer.SERVICE).array();
+        established = connector.connect(id, new RdmaConnParam().privateData(service), timeout);
         Offered offered = Offered.from(established.privateData()).orElseThrow(connector::anotherProgram);
         remoteAddr = offered.address();
         rkey = offered.key();
@@ -148,13 +133,10 @@ final class LibrdmacmEnd extends End {
 
     @Override
     public void close() {
-        if (region != null) {
-            region.close();
-        }
         try {
-            id.close();
+            RpmaObjects.closeAll(Stream.of(region, id).filter(Objects::nonNull).toList());
         } catch (RpmaException e) {
-            // the id is closed nevertheless, and the result is known
+            // the objects are closed nevertheless, and the result is known
         }
     }
 }

@@ -60,8 +60,8 @@ final class LibrdmacmSession {
         }
     }
 
-    private void receive(long slot) {
-        qp.postRecv(region, Session.offset((int) slot), Answer.SLOT, slot);
+    private boolean receive(long slot) {
+        return qp.postRecv(region, Session.offset((int) slot), Answer.SLOT, slot);
     }
 
     private void serve() throws InterruptedException {
@@ -97,8 +97,9 @@ final class LibrdmacmSession {
             boolean message = completions.opcode(i) == RpmaWcOpcode.RECV;
             int length = Answer.to(completions, i, message, memory, Session.offset((int) slot))
                     .write(memory.buffer(Session.ANSWER_OFFSET, Answer.SLOT));
-            receive(slot);
-            qp.postSend(region, Session.ANSWER_OFFSET, length, RdmaQp.F_SIGNALED, 0);
+            if (!receive(slot) || !qp.postSend(region, Session.ANSWER_OFFSET, length, RdmaQp.F_SIGNALED, 0)) {
+                return false;
+            }
         }
         return true;
     }

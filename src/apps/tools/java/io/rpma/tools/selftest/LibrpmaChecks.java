@@ -130,7 +130,7 @@ final class LibrpmaChecks {
     }
 
     private static void empty(LibrpmaEnd end) throws IOException, InterruptedException {
-        postedUnlessRefused(() -> end.conn.write(ON_ERROR, 0));
+        postedUnlessRefused(() -> end.conn.write(ON_ERROR, OPERATION));
         postedUnlessRefused(() -> end.conn.read(ALWAYS, OPERATION));
         end.await(OPERATION);
         end.compare();

@@ -6,10 +6,12 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaObjects;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 import io.rpma.RpmaSrq;
@@ -18,6 +20,8 @@ import io.rpma.support.Connector;
 import io.rpma.support.Offer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /** A connection of librpma. */
 final class LibrpmaEnd extends End {
@@ -86,15 +90,12 @@ final class LibrpmaEnd extends End {
 
     @Override
     public void close() {
-        if (remote != null) {
-            remote.close();
+        try {
+            RpmaObjects.closeAll(Stream.of(remote, conn, srq, region)
+                    .filter(Objects::nonNull)
+                    .toList());
+        } catch (RpmaException e) {
+            // the objects are closed nevertheless, and the result is known
         }
-        if (conn != null) {
-            Connector.close(conn);
-        }
-        if (srq != null) {
-            srq.close();
-        }
-        region.close();
     }
 }

@@ -166,7 +166,7 @@ public final class Selftest implements Callable<Integer> {
         try (RpmaPeer protection = RpmaPeer.create(device)) {
             new LibrpmaChecks(protection, connector, nanos, checks).run();
         }
-        new LibrdmacmChecks(device.isIwarp(), connector.atNextPort(), nanos, checks).run();
+        new LibrdmacmChecks(connector.atNextPort(), nanos, checks).run();
         if (json) {
             System.out.println(Json.of(new Report(report.versions, report.device, peer, checks.done())));
         } else {

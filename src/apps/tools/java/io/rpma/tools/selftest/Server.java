@@ -65,7 +65,7 @@ final class Server implements AutoCloseable {
         try {
             RpmaPeer peer = server.keep(RpmaPeer.create(device));
             RpmaEp endpoint = server.keep(RpmaEp.listen(peer, address, port));
-            server.start(() -> server.serve(peer, endpoint));
+            server.start(port, () -> server.serve(peer, endpoint));
             server.listen(address, port + 1, RdmaPortSpace.TCP);
             if (!device.isIwarp()) {
                 server.listen(address, port + 2, RdmaPortSpace.UDP);
@@ -88,17 +88,17 @@ final class Server implements AutoCloseable {
         RdmaId listener = keep(RdmaId.create(space));
         listener.bindAddr(new InetSocketAddress(address, port));
         listener.listen(BACKLOG);
-        start(() -> serve(listener));
+        start(port, () -> serve(listener));
     }
 
-    private void start(Service service) {
+    private void start(int port, Service service) {
         threads.execute(() -> {
             try {
                 service.run();
             } catch (InterruptedException e) {
                 // this side ends
             } catch (IOException | RuntimeException e) {
-                notes.accept(Errors.line(e));
+                notes.accept("port " + port + ": " + Errors.line(e));
             } finally {
                 ended.countDown();
             }
