@@ -327,6 +327,8 @@ void log_fini(void)
  */
 __attribute__((destructor)) static void log_end_of_process(void)
 {
+	if (!thread_is_of_process())
+		return;
 	(void)rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_DISABLED);
 	thread_wait_unmarked();
 	thread_wait_calls(EXIT_PATIENCE_MS);

@@ -18,6 +18,7 @@ _Atomic bool thread_has_membarrier;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *threads;
 static pthread_key_t exit_key;
+static pid_t owner;
 static pthread_t registrar;
 static bool registering;
 static pthread_once_t registration = PTHREAD_ONCE_INIT;
@@ -60,6 +61,7 @@ int thread_init(void)
 	int rc = pthread_key_create(&exit_key, detach);
 	if (rc != 0)
 		return rc;
+	owner = getpid();
 	/* in a separate thread: the kernel takes 10 ms and more, and the program can look for its device meanwhile */
 	registering = pthread_create(&registrar, NULL, register_membarrier, NULL) == 0;
 	if (!registering)
@@ -99,11 +101,23 @@ static void wait_unmarked(const struct thread *thread)
 		sched_yield();
 }
 
+/*
+ * A process can forbid itself membarrier(2) after the registration, by a filter of system calls. From then on each mark
+ * has a fence. A mark that has none yet is visible after the pause, which is far longer than a processor keeps a store
+ * to itself.
+ */
+static void give_up_membarrier(void)
+{
+	const struct timespec pause = { 0, 10000000 };
+	atomic_store(&thread_has_membarrier, false);
+	nanosleep(&pause, NULL);
+}
+
 /* a kernel that is short of memory refuses the expedited barrier; the caller must not continue without a barrier */
 static void fence_all(void)
 {
-	while (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_GLOBAL) != 0)
-		sched_yield();
+	if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_GLOBAL) != 0)
+		give_up_membarrier();
 }
 
 void thread_wait_unmarked(void)
@@ -111,6 +125,7 @@ void thread_wait_unmarked(void)
 	/* after the registration of membarrier, marks have no fence: wait for the end of the registration, or the test
 	 * below could miss such a mark */
 	pthread_once(&registration, end_registration);
+	pthread_mutex_lock(&threads_lock);
 	/* pairs with the fence in thread_mark(), of either kind: afterwards each thread either sees the earlier stores
 	 * of the caller, or its mark is visible here */
 	if (thread_has_membarrier)
@@ -118,10 +133,14 @@ void thread_wait_unmarked(void)
 	else
 		atomic_thread_fence(memory_order_seq_cst);
 
-	pthread_mutex_lock(&threads_lock);
 	for (const struct thread *thread = threads; thread != NULL; thread = thread->next)
 		wait_unmarked(thread);
 	pthread_mutex_unlock(&threads_lock);
+}
+
+bool thread_is_of_process(void)
+{
+	return getpid() == owner;
 }
 
 void thread_wait_calls(int milliseconds)

@@ -33,6 +33,10 @@ extern _Atomic bool thread_has_membarrier __attribute__((visibility("hidden")));
 
 int thread_init(void);
 
+/* whether this process has loaded the shim; a forked child has only one of the threads, and no end for the other marks
+ */
+bool thread_is_of_process(void);
+
 /* makes the state of the calling thread; NULL if out of memory */
 struct thread *thread_attach(void);
 

@@ -3,6 +3,7 @@ package io.rpma;
 
 import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Resource;
+import io.rpma.internal.Stack;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -271,9 +272,11 @@ public final class RpmaMemoryPool implements AutoCloseable {
         synchronized (states) {
             for (Section section : sections) {
                 if (section.length >= size && section.free > 0) {
-                    int index = stacks[section.first + --section.free];
+                    int index = stacks[section.first + section.free - 1];
                     long ticket = -states.get(index);
                     states.set(index, ticket);
+                    // last, because a call can fail for lack of stack
+                    section.free--;
                     return ticket;
                 }
             }
@@ -382,6 +385,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
      */
     @Override
     public void close() {
+        Stack.reserve();
         synchronized (states) {
             if (object.isClosed()) {
                 return;

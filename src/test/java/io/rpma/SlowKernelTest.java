@@ -17,6 +17,7 @@ import io.rpma.testing.Regions;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -62,6 +63,30 @@ class SlowKernelTest {
         assertThat(closing).isNotDone();
         standIn.letGo();
         closing.get(Limit.WAIT_S, TimeUnit.SECONDS);
+    }
+
+    /** Otherwise a device could write to the memory of a region whose close has returned. */
+    @Test
+    void aSecondCloseReturnsWhenTheObjectIsClosed() throws Exception {
+        RpmaMemory memory = RpmaMemory.allocate(4096);
+        RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST);
+        standIn.hold("ibv_dereg_mr", 1);
+        CompletableFuture<Void> first = CompletableFuture.runAsync(region::close);
+        standIn.awaitHeld(1);
+        List<Thread> others =
+                List.of(new Thread(() -> RpmaObjects.closeAll(List.of(region, memory))), new Thread(region::close));
+        others.forEach(Thread::start);
+        for (Thread other : others) {
+            Eventually.become(
+                    "the close waits or has ended", () -> other.getState() == Thread.State.WAITING || !other.isAlive());
+            assertThat(other.isAlive()).isTrue();
+        }
+        standIn.letGo();
+        first.get(Limit.WAIT_S, TimeUnit.SECONDS);
+        for (Thread other : others) {
+            other.join(Limit.WAIT.toMillis());
+        }
+        assertThatThrownBy(memory::buffer).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

@@ -50,9 +50,11 @@ final class Closing {
         for (Resource object : objects) {
             object.checkChildren(this);
         }
+        Stack.reserve();
         markAll();
         endUses();
         freeAll();
+        awaitOthers();
         if (actionFailure != null) {
             Log.reportUncaught(actionFailure);
         }
@@ -122,6 +124,13 @@ final class Closing {
             } catch (Throwable e) {
                 failed(e);
             }
+        }
+    }
+
+    /** Waits for the objects that other threads are closing. */
+    private void awaitOthers() {
+        for (int i = marked; i < order.length; i++) {
+            order[i].awaitFreed();
         }
     }
 

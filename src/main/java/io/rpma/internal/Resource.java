@@ -72,6 +72,9 @@ public final class Resource {
     /** Whether {@link #free} follows. Set before {@link #closed}, and read after it. */
     private boolean closing;
 
+    /** The thread between {@link #markClosed} and the end of {@link #free}, or null. */
+    private Thread closer;
+
     private volatile Object server;
 
     /** 0 before the native object is made. */
@@ -236,8 +239,9 @@ public final class Resource {
     }
 
     /**
-     * Closes the native object, once. Needs no memory if no thread contends for a lock, so that an object can be closed
-     * after an {@link OutOfMemoryError}. Otherwise it can fail before the object is closed.
+     * Closes the native object, once. If another thread is closing it, waits until it is freed. Needs no memory if no
+     * thread contends for a lock, so that an object can be closed after an {@link OutOfMemoryError}. Otherwise it can
+     * fail before the object is closed, as it does if there is no room on the stack.
      *
      * @return true if this call has closed the object, false if it was already closed
      * @throws IllegalStateException if other objects depend on this object, which stays open
@@ -245,7 +249,9 @@ public final class Resource {
      *     object is closed
      */
     public boolean close() {
+        Stack.reserve();
         if (!markClosed(null)) {
+            awaitFreed();
             return false;
         }
         Throwable actionFailure = endUses();
@@ -342,6 +348,7 @@ public final class Resource {
             return false;
         }
         closing = true;
+        closer = Thread.currentThread();
         closed = true;
         return true;
     }
@@ -427,22 +434,44 @@ public final class Resource {
                 one.leaveParents();
             }
             leaveParents();
+            freed();
         }
+    }
+
+    private synchronized void freed() {
+        closer = null;
+        notifyAll();
     }
 
     /** Waits until other threads have freed the children that the close of many objects has left. */
     synchronized void awaitChildren() {
         boolean interrupted = false;
         while (!children.isEmpty()) {
-            try {
-                wait();
-            } catch (InterruptedException | OutOfMemoryError e) {
-                // an interruption without the memory for its exception
-                interrupted = true;
-            }
+            interrupted |= isInterruptedWhileWaiting();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until another thread that is closing the object has freed it. */
+    synchronized void awaitFreed() {
+        boolean interrupted = false;
+        while (closer != null && closer != Thread.currentThread()) {
+            interrupted |= isInterruptedWhileWaiting();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean isInterruptedWhileWaiting() {
+        try {
+            wait();
+            return false;
+        } catch (InterruptedException | OutOfMemoryError e) {
+            // an interruption without the memory for its exception
+            return true;
         }
     }
 

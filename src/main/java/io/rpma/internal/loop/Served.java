@@ -5,6 +5,7 @@ import io.rpma.internal.Call;
 import io.rpma.internal.Poller;
 import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
+import io.rpma.internal.Stack;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -79,6 +80,7 @@ final class Served<T> implements Entry {
      * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
      */
     void start() {
+        Stack.reserve();
         lock.lock();
         try {
             source.claim(loop);
@@ -107,6 +109,7 @@ final class Served<T> implements Entry {
 
     @Override
     public void cancel() {
+        Stack.reserve();
         lock.lock();
         try {
             // a registration that never started must not release the claim of another one
