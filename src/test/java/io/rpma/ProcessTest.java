@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Closes and the end of a process that other native code has changed. */
 @Tag("stand-in")
+@Tag("unsanitized")
 class ProcessTest {
     @TempDir
     Path directory;
