@@ -4,6 +4,7 @@
  */
 #include "thread.h"
 
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
@@ -108,16 +109,25 @@ static void wait_unmarked(const struct thread *thread)
  */
 static void give_up_membarrier(void)
 {
-	const struct timespec pause = { 0, 10000000 };
+	struct timespec pause = { 0, 10000000 };
 	atomic_store(&thread_has_membarrier, false);
-	nanosleep(&pause, NULL);
+	while (nanosleep(&pause, &pause) != 0 && errno == EINTR)
+		continue;
 }
 
 /* a kernel that is short of memory refuses the expedited barrier; the caller must not continue without a barrier */
 static void fence_all(void)
 {
-	if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_GLOBAL) != 0)
-		give_up_membarrier();
+	while (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
+		bool is_temporary = errno == ENOMEM;
+		if (membarrier(MEMBARRIER_CMD_GLOBAL) == 0)
+			return;
+		if (!is_temporary) {
+			give_up_membarrier();
+			return;
+		}
+		sched_yield();
+	}
 }
 
 void thread_wait_unmarked(void)
@@ -125,6 +135,7 @@ void thread_wait_unmarked(void)
 	/* after the registration of membarrier, marks have no fence: wait for the end of the registration, or the test
 	 * below could miss such a mark */
 	pthread_once(&registration, end_registration);
+	/* before the barrier: no other close passes while one gives up membarrier */
 	pthread_mutex_lock(&threads_lock);
 	/* pairs with the fence in thread_mark(), of either kind: afterwards each thread either sees the earlier stores
 	 * of the caller, or its mark is visible here */

@@ -57,6 +57,8 @@ static inline void thread_begin(struct thread *thread)
 	thread->text_length = 0;
 	uint64_t mark = atomic_load_explicit(&thread->mark, memory_order_relaxed);
 	atomic_store_explicit(&thread->mark, mark + 1, memory_order_relaxed);
+	/* the mark is stored before the look at membarrier, which a close can give up in between */
+	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(atomic_load_explicit(&thread_has_membarrier, memory_order_relaxed), 1))
 		atomic_signal_fence(memory_order_seq_cst);
 	else

@@ -8,6 +8,7 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
+import io.rpma.internal.Stack;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -191,6 +192,7 @@ public final class RpmaConnReq implements AutoCloseable {
             throw new IllegalArgumentException(
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
         }
+        Stack.reserve();
         long[] connAndQueues = new long[3];
         RpmaConn made = new RpmaConn(peer, srq, RpmaSrq.with(srq, peer.object()));
         made.object().begin();

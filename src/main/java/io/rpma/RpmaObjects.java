@@ -29,7 +29,7 @@ public final class RpmaObjects {
      * together. This saves a system call and a wait for each object except the first. The system call interrupts the
      * threads of the program that are running, so that a close beside a busy thread takes about 10 microseconds, and
      * the close of a further object of a list a fraction of a microsecond, without the work of librpma and the kernel.
-     * Objects that are already closed are skipped.
+     * Objects that are already closed are skipped; for those that another thread is closing, this method waits.
      *
      * <p>Blocks as the {@code close()} of each object does. If another thread is closing an object of the list, this
      * method waits for that thread before it frees an object on which the other object depends. Safe for use by many

@@ -23,7 +23,7 @@ class EndOfStackTest {
     private static final int STACK = 256 << 10;
 
     /** Meanwhile the methods are compiled, which makes their frames smaller. */
-    private static final int ROUNDS = 10;
+    private static final int ROUNDS = 3;
 
     private RpmaPeer peer;
     private RpmaMemory memory;
@@ -172,6 +172,50 @@ class EndOfStackTest {
                     // no loop has claimed the endpoint
                     assertThat(endpoint.nextConnReq(null, 0, NANOSECONDS)).isEmpty();
                 }
+            });
+        }
+    }
+
+    @Test
+    void aServedEndpointIsClosed() throws Exception {
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            atEachDepth(() -> {
+                RpmaEp endpoint = RpmaEp.listen(peer, TestDevice.address(), TestDevice.port());
+                RpmaEventLoop.Registration registration = loop.onRequest(endpoint, null, request -> {});
+                return new Case() {
+                    @Override
+                    public Runnable call() {
+                        return endpoint::close;
+                    }
+
+                    @Override
+                    public void afterwards() {
+                        endpoint.close();
+                        assertThat(registration.isActive()).isFalse();
+                    }
+                };
+            });
+        }
+    }
+
+    @Test
+    void aLoopIsClosed() throws Exception {
+        try (RpmaEp endpoint = RpmaEp.listen(peer, TestDevice.address(), TestDevice.port())) {
+            atEachDepth(() -> {
+                RpmaEventLoop loop = RpmaEventLoop.create();
+                loop.onRequest(endpoint, null, request -> {});
+                return new Case() {
+                    @Override
+                    public Runnable call() {
+                        return loop::close;
+                    }
+
+                    @Override
+                    public void afterwards() throws Exception {
+                        loop.close();
+                        assertThat(endpoint.nextConnReq(null, 0, NANOSECONDS)).isEmpty();
+                    }
+                };
             });
         }
     }

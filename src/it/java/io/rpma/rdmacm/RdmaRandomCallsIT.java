@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** Random calls of librdmacm's verbs. */
 @Tag("soak")
+@Tag("datagrams")
 @Tag("stand-in")
 class RdmaRandomCallsIT {
     private static final Class<RpmaException> FAILS = RpmaException.class;

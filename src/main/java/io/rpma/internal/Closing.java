@@ -47,13 +47,16 @@ final class Closing {
      * @throws IllegalStateException if another object depends on one of the objects
      */
     void run() {
+        Stack.reserve();
         for (Resource object : objects) {
             object.checkChildren(this);
         }
-        Stack.reserve();
         markAll();
-        endUses();
-        freeAll();
+        try {
+            endUses();
+        } finally {
+            freeAll();
+        }
         awaitOthers();
         if (actionFailure != null) {
             Log.reportUncaught(actionFailure);

@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -36,6 +37,9 @@ public final class Resource {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
     private static final LazyCleaner LEAKS = new LazyCleaner();
     private static final AtomicLong COUNT = new AtomicLong();
+
+    /** The time between two looks of a virtual thread at a close of another thread, in nanoseconds. */
+    private static final long PAUSE = 1_000_000;
 
     static final Comparator<Resource> NEWEST_FIRST = new NewestFirst();
 
@@ -129,6 +133,7 @@ public final class Resource {
      * @throws IllegalStateException if a parent is closed
      */
     public void begin() {
+        Stack.reserve();
         boolean begun = false;
         try {
             for (Resource parent : parents) {
@@ -254,13 +259,14 @@ public final class Resource {
             awaitFreed();
             return false;
         }
-        Throwable actionFailure = endUses();
+        Throwable actionFailure = null;
         try {
-            free();
+            actionFailure = endUses();
         } finally {
-            if (actionFailure != null) {
-                Log.reportUncaught(actionFailure);
-            }
+            free();
+        }
+        if (actionFailure != null) {
+            Log.reportUncaught(actionFailure);
         }
         return true;
     }
@@ -430,11 +436,14 @@ public final class Resource {
         try {
             Call.check(kind.operation(), kind.delete(this), this);
         } finally {
-            for (Resource one = part; one != null; one = one.part) {
-                one.leaveParents();
+            try {
+                for (Resource one = part; one != null; one = one.part) {
+                    one.leaveParents();
+                }
+                leaveParents();
+            } finally {
+                freed();
             }
-            leaveParents();
-            freed();
         }
     }
 
@@ -455,14 +464,32 @@ public final class Resource {
     }
 
     /** Waits until another thread that is closing the object has freed it. */
-    synchronized void awaitFreed() {
+    void awaitFreed() {
         boolean interrupted = false;
-        while (closer != null && closer != Thread.currentThread()) {
-            interrupted |= isInterruptedWhileWaiting();
+        if (Waiter.isVirtual()) {
+            // in a monitor, the thread would keep its carrier, which the closing thread may need
+            while (isBeingFreed()) {
+                LockSupport.parkNanos(PAUSE);
+                interrupted |= Thread.interrupted();
+            }
+        } else {
+            interrupted = blockUntilFreed();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private synchronized boolean blockUntilFreed() {
+        boolean interrupted = false;
+        while (isBeingFreed()) {
+            interrupted |= isInterruptedWhileWaiting();
+        }
+        return interrupted;
+    }
+
+    private synchronized boolean isBeingFreed() {
+        return closer != null && closer != Thread.currentThread();
     }
 
     private boolean isInterruptedWhileWaiting() {

@@ -11,7 +11,7 @@ public final class Stack {
 
     private Stack() {}
 
-    /** Throws {@link StackOverflowError} if the current thread has no room for a close, a registration or a wait. */
+    /** Throws {@link StackOverflowError} if the current thread has no room for the steps of a close or of a registration. */
     public static void reserve() {
         descend(FRAMES);
     }

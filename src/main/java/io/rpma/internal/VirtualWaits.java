@@ -62,6 +62,7 @@ final class VirtualWaits {
      * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
      */
     static int await(String operation, Resource object, long nanos) {
+        Stack.reserve();
         Parked parked = new Parked();
         int outcome = begin(poller(), object, parked);
         if (outcome == 0) {

@@ -4,6 +4,7 @@ package io.rpma.internal.loop;
 import io.rpma.internal.Log;
 import io.rpma.internal.Poller;
 import io.rpma.internal.Resource;
+import io.rpma.internal.Stack;
 import io.rpma.internal.Waiter;
 import java.util.ArrayDeque;
 import java.util.Iterator;
@@ -374,6 +375,7 @@ public final class EventLoop {
 
     /** Ends {@link #run()} and all registrations, and drops the tasks that have not begun. */
     public void close() {
+        Stack.reserve();
         poller.close();
         end();
     }
@@ -392,7 +394,7 @@ public final class EventLoop {
 
     private void cancel(Served<?> registration) {
         try {
-            registration.cancel();
+            registration.end();
         } catch (Throwable e) {
             // out of memory
             failed(registration.source(), e);

@@ -34,7 +34,7 @@ final class Served<T> implements Entry {
     private final Source<T> source;
     private final Resource descriptor;
     private final Executor executor;
-    private final Runnable closing = this::cancel;
+    private final Runnable closing = this::end;
 
     /** Whether the registration is waiting to be served or being served. One thread at a time serves it. */
     private final AtomicBoolean busy = new AtomicBoolean();
@@ -110,6 +110,11 @@ final class Served<T> implements Entry {
     @Override
     public void cancel() {
         Stack.reserve();
+        end();
+    }
+
+    /** Ends the registration, for a caller that has reserved the stack, or that runs at the bottom of one. */
+    void end() {
         lock.lock();
         try {
             // a registration that never started must not release the claim of another one
@@ -293,7 +298,7 @@ final class Served<T> implements Entry {
     }
 
     void fail(Throwable failure) {
-        cancel();
+        end();
         loop.failed(source(), failure);
     }
 
