@@ -263,10 +263,7 @@ public final class Resource {
         try {
             actionFailure = endUses();
         } finally {
-            free();
-        }
-        if (actionFailure != null) {
-            Log.reportUncaught(actionFailure);
+            freeAndReport(actionFailure);
         }
         return true;
     }
@@ -443,6 +440,16 @@ public final class Resource {
                 leaveParents();
             } finally {
                 freed();
+            }
+        }
+    }
+
+    private void freeAndReport(Throwable actionFailure) {
+        try {
+            free();
+        } finally {
+            if (actionFailure != null) {
+                Log.reportUncaught(actionFailure);
             }
         }
     }

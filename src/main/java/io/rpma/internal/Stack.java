@@ -11,7 +11,7 @@ public final class Stack {
 
     private Stack() {}
 
-    /** Throws {@link StackOverflowError} if the current thread has no room for the steps of a close or of a registration. */
+    /** Throws {@link StackOverflowError} if the current thread has no room for such a sequence. */
     public static void reserve() {
         descend(FRAMES);
     }
