@@ -614,14 +614,18 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param param the parameters for the other side
      * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
-     * @throws IllegalStateException if closed, or if there is no device or no queue pair
-     * @throws io.rpma.RpmaException if there is no request, if the other side has given up, or if the responder
-     *     resources or the initiator depth exceed the limit of the device; the id must then be closed
+     * @throws IllegalStateException if closed, if there is no device or no queue pair, if the request is already
+     *     accepted, or if the id is not from {@link #getRequest}
+     * @throws io.rpma.RpmaException if the request is already rejected, if the other side has given up, or if the
+     *     responder resources or the initiator depth exceed the limit of the device; the id must then be closed
      */
     public void accept(RdmaConnParam param) {
         qp();
         checkPrivateData("rdma_accept", param.privateDataLength(), portSpace.acceptData());
-        call("rdma_accept", () -> reached(Stage.CONNECTING, param.accept(object.handle())));
+        call("rdma_accept", () -> {
+            checkRequest("accept");
+            return reached(Stage.CONNECTING, param.accept(object.handle()));
+        });
         FlightEvents.connection(object, true, this::peerAddr);
     }
 
@@ -637,19 +641,22 @@ public final class RdmaId implements AutoCloseable {
     public void reject(byte[] privateData) {
         byte[] data = RdmaConnParam.checkedPrivateData(privateData);
         checkPrivateData("rdma_reject", data.length, portSpace.rejectData());
-        call("rdma_reject", () -> rejectRequest(data));
+        call("rdma_reject", () -> {
+            checkRequest("reject");
+            return Natives.idReject(object.handle(), data);
+        });
     }
 
     /**
-     * Refuses the call if this id has no request, or has sent a request or an acceptance. After such a message, Linux
-     * would accept the rejection, but continue to resend the message, and closing the id would take a minute.
+     * Refuses an answer if this id has no request, or has sent a request or an acceptance. After such a message, Linux
+     * would take a rejection, but continue to resend the message, so that closing the id would take a minute. On an
+     * iWARP device, either answer would stop the kernel: it forgets that the id waits for the other side.
      */
-    private long rejectRequest(byte[] data) {
+    private void checkRequest(String answer) {
         object.checkOpen();
         if (request == null || stage == Stage.CONNECTING) {
-            throw new IllegalStateException(object + " has no request to reject");
+            throw new IllegalStateException(object + " has no request to " + answer);
         }
-        return Natives.idReject(object.handle(), data);
     }
 
     /**

@@ -63,7 +63,7 @@ public final class RandomCalls {
             "has a shared receive queue",
             "listens",
             "does not listen",
-            "has no request to reject",
+            "has no request to",
             "has no connection",
             "is too late for set",
             "is for datagrams",
