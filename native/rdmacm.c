@@ -35,13 +35,15 @@ int rdmacm_sges(jlong parts, jint count, struct ibv_sge sges[RDMACM_MAX_SGE])
 {
 	/* volatile: each field is read once, because a second thread can change a list against the contract */
 	const volatile struct rdmacm_part *part = jni_pointer(parts);
+	int used = 0;
 	for (jint i = 0; i < count; i++) {
 		const struct ibv_mr *mr = handle_marked(part[i].mr);
 		if (mr == NULL)
 			return RESULT_CLOSED;
-		sges[i].addr = (uintptr_t)rdmacm_address(mr, part[i].offset);
-		sges[i].length = (uint32_t)part[i].length;
-		sges[i].lkey = mr->lkey;
+		sges[used].addr = (uintptr_t)rdmacm_address(mr, part[i].offset);
+		sges[used].length = (uint32_t)part[i].length;
+		sges[used].lkey = mr->lkey;
+		used += sges[used].length != 0;
 	}
-	return 0;
+	return used == 0 && count > 0 ? 1 : used;
 }

@@ -40,7 +40,11 @@ static inline jint rdmacm_posted(int rc)
 	return __builtin_expect(rc == 0, 1) ? RESULT_POSTED : rdmacm_post_failed();
 }
 
-/* converts the parts; call this between thread_mark() and thread_unmark(); 0 or RESULT_CLOSED */
+/*
+ * Converts the parts; call this between thread_mark() and thread_unmark(). Returns their number or RESULT_CLOSED. Omits
+ * parts without bytes, at which the kernel of siw crashes if bytes follow, but keeps one of an operation without bytes:
+ * siw refuses a receive without parts.
+ */
 int rdmacm_sges(jlong parts, jint count, struct ibv_sge sges[RDMACM_MAX_SGE]);
 
 /* the address of a byte of a region; Java has checked the offset */

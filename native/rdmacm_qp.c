@@ -211,8 +211,9 @@ static jint post_parts(JNI_PARAMS, jlong queue, jlong what, jlong parts, jint co
 	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
-	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = post(id, &wr, sges, count);
+	int used = id == NULL ? RESULT_CLOSED : rdmacm_sges(parts, count, sges);
+	if (used >= 0)
+		result = post(id, &wr, sges, used);
 	thread_unmark(thread);
 	return result;
 }
@@ -284,8 +285,9 @@ static jint post_recvv(JNI_PARAMS, jlong queue, jlong parts, jint count, jlong c
 	struct rdma_cm_id *id = handle_marked(queue);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
 	jint result = RESULT_CLOSED;
-	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = rdmacm_posted(rdma_post_recvv(id, rdmacm_context(context), sges, count));
+	int used = id == NULL ? RESULT_CLOSED : rdmacm_sges(parts, count, sges);
+	if (used >= 0)
+		result = rdmacm_posted(rdma_post_recvv(id, rdmacm_context(context), sges, used));
 	thread_unmark(thread);
 	return result;
 }

@@ -282,6 +282,41 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 0, 4)).isEqualTo("fabc");
     }
 
+    /** The kernel of soft-iWARP would crash. */
+    @Test
+    void partsWithoutBytesAreOmitted() throws InterruptedException {
+        put(pair.clientMemory, 0, "abc");
+        RdmaSgeList into = RdmaSgeList.create(4)
+                .add(pair.serverMr, 9, 0)
+                .add(pair.serverMr, 500, 2)
+                .add(pair.serverMr, 9, 0)
+                .add(pair.serverMr, 0, 10);
+        RdmaSgeList from = RdmaSgeList.create(4)
+                .add(pair.clientMr, 9, 0)
+                .add(pair.clientMr, 2, 1)
+                .add(pair.clientMr, 9, 0)
+                .add(pair.clientMr, 0, 2);
+        assertThat(serverQp.postRecvv(into, 33)).isTrue();
+        assertThat(qp.postSendv(from, F_SIGNALED, 34)).isTrue();
+        sent(qp, 34);
+        assertThat(received(serverQp, 33).byteLen(0)).isEqualTo(3);
+        assertThat(get(pair.serverMemory, 500, 2)).isEqualTo("ca");
+        assertThat(get(pair.serverMemory, 0, 1)).isEqualTo("b");
+    }
+
+    /** soft-iWARP refuses a receive of no parts. */
+    @Test
+    void partsWithoutBytesAreAMessageOfNoBytes() throws InterruptedException {
+        assertThat(serverQp.postRecvv(
+                        RdmaSgeList.create(2).add(pair.serverMr, 0, 0).add(pair.serverMr, 8, 0), 35))
+                .isTrue();
+        assertThat(qp.postSendv(
+                        RdmaSgeList.create(2).add(pair.clientMr, 0, 0).add(pair.clientMr, 8, 0), F_SIGNALED, 36))
+                .isTrue();
+        sent(qp, 36);
+        assertThat(received(serverQp, 35).byteLen(0)).isZero();
+    }
+
     @Tag("empty-receives")
     @Test
     void anEmptyListIsAMessageOfNoBytes() throws InterruptedException {

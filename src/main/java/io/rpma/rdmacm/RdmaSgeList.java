@@ -70,7 +70,7 @@ public final class RdmaSgeList {
      *
      * @param region the memory region
      * @param offset the offset of the part in the region, in bytes
-     * @param bytes the number of bytes of the part
+     * @param bytes the number of bytes of the part; a part of 0 bytes is omitted when the list is posted
      * @return this
      * @throws IndexOutOfBoundsException if the part is not inside the region
      * @throws IllegalArgumentException if all parts together have more than 2^31 - 1 bytes, or more than the port of
