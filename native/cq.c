@@ -120,12 +120,13 @@ static jint channel_arm(const void *queues)
 
 /* takes completions, waiting for the first; returns as channel_take(), or the result of the wait */
 static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jboolean armed, jint capacity,
-		     jlong completions, jint wake_fd, jlong timeout)
+		     jlong completions, jlong events, jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, cq, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
+	wait_watch(&wait, events);
 	/* the uses of the handles end together, so the hold on one of them protects all objects */
 	const struct channel channel = { handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first };
 	const struct wait_source source = { channel_take, channel_arm, &channel };
@@ -151,7 +152,7 @@ static jstring wc_status_message(JNI_PARAMS, jint status)
 
 static const JNINativeMethod methods[] = {
 	{ "cqGetWc", "(JIJ)I", cq_get_wc },
-	{ "cqAwait", "(JJJZZIJIJ)I", cq_await },
+	{ "cqAwait", "(JJJZZIJJIJ)I", cq_await },
 	{ "cqGetFd", "(J)I", cq_get_fd },
 	{ "wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message },
 };

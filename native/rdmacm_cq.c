@@ -74,12 +74,13 @@ static jint awaited_take(const void *queue, jint capacity, struct ibv_wc *comple
 
 /* takes completions, waiting for the first; returns the number taken, or the result of the wait */
 static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jboolean armed, jint capacity,
-		       jlong completions, jint wake_fd, jlong timeout)
+		       jlong completions, jlong events, jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, queue, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
+	wait_watch(&wait, events);
 	const struct rdma_cm_id *id = handle_held(queue);
 	const struct awaited awaited = { send ? id->send_cq : id->recv_cq,
 					 send ? id->send_cq_channel : id->recv_cq_channel, solicited_only };
@@ -92,7 +93,7 @@ static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicite
 static const JNINativeMethod methods[] = {
 	{ "pollSendComp", "(JIJ)I", poll_send_comp },
 	{ "pollRecvComp", "(JIJ)I", poll_recv_comp },
-	{ "awaitComp", "(JZZZIJIJ)I", await_comp },
+	{ "awaitComp", "(JZZZIJJIJ)I", await_comp },
 };
 
 const struct jni_table rdmacm_cq_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

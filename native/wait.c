@@ -63,6 +63,7 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 	wait->handle = handle;
 	wait->close_fd = -1;
 	wait->wake_fd = wake_fd;
+	wait->event_fd = -1;
 	wait->deadline = deadline_of(timeout);
 	/* a call that does not block needs no descriptor that wakes it when the object is closed */
 	int rc = timeout == 0 ? handle_hold_fd(handle, &wait->wait_fd)
@@ -70,20 +71,27 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 	return rc == RPMA_E_PROVIDER ? failed("eventfd()") : rc;
 }
 
+void wait_watch(struct wait *wait, jlong events)
+{
+	if (events != 0)
+		wait->event_fd = handle_entry(events)->wait_fd;
+}
+
 /* blocks; can be called repeatedly */
 static jint await_ready(const struct wait *wait)
 {
 	struct pollfd fds[] = { { wait->wait_fd, POLLIN, 0 },
 				{ wait->close_fd, POLLIN, 0 },
-				{ wait->wake_fd, POLLIN, 0 } };
-	int ready = poll_until(fds, 3, wait->deadline);
+				{ wait->wake_fd, POLLIN, 0 },
+				{ wait->event_fd, POLLIN, 0 } };
+	int ready = poll_until(fds, wait->event_fd < 0 ? 3 : 4, wait->deadline);
 	if (ready < 0)
 		return failed("ppoll()");
 	if (fds[1].revents != 0)
 		return RESULT_CLOSED;
 	/* tested before the object: a queue can be ready each time while other threads take its completions; this would
 	 * hide the wake-up */
-	if (fds[2].revents != 0)
+	if ((fds[2].revents | fds[3].revents) != 0)
 		return RESULT_WOKEN;
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;
 }

@@ -21,6 +21,7 @@ struct wait {
 	int wait_fd;
 	int close_fd;
 	int wake_fd;
+	int event_fd; /* ends the wait as wake_fd does; -1 for none */
 	int64_t deadline;
 };
 
@@ -29,6 +30,9 @@ struct wait {
  * wait_end() must follow. A wait with the timeout 0 does not block.
  */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
+
+/* also ends the wait when an object is ready that is closed together with that of the wait; 0 for none */
+void wait_watch(struct wait *wait, jlong events);
 
 /* a source of completions that a thread waits for */
 struct wait_source {

@@ -14,6 +14,7 @@ import io.rpma.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -105,6 +106,55 @@ class ConnectIT extends WithPeer {
     void anOutgoingRequestHasNoPrivateData() {
         try (RpmaConnReq request = RpmaConnReq.create(peer, address, port, null)) {
             assertEquals(0, request.getPrivateData().length);
+        }
+    }
+
+    @Test
+    void aCallWaitsUntilTheConnectionIsEstablished() throws Exception {
+        byte[] answer = {1, 2, 3};
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            FutureTask<RpmaConn> accepting =
+                    new FutureTask<>(() -> next(ep).connect(answer, Limit.WAIT_S, TimeUnit.SECONDS));
+            new Thread(accepting).start();
+            try (RpmaConn client =
+                            RpmaConnReq.create(peer, address, port, null).connect(Limit.WAIT_S, TimeUnit.SECONDS);
+                    RpmaConn server = accepting.get(Limit.WAIT_S, TimeUnit.SECONDS)) {
+                assertArrayEquals(answer, Arrays.copyOf(client.getPrivateData(), answer.length));
+                Pair.assertPosted(client.write(RpmaConn.F_COMPLETION_ALWAYS, 1));
+                Pair.assertDone(client, 1);
+                Pair.assertPosted(server.write(RpmaConn.F_COMPLETION_ALWAYS, 2));
+                Pair.assertDone(server, 2);
+            }
+        }
+    }
+
+    @Test
+    void aCallThatWaitsForTheConnectionTellsWhyThereIsNone() throws Exception {
+        assertConnectFails("ECONNREFUSED", Limit.WAIT_S);
+        RpmaEp silent = RpmaEp.listen(peer, address, port);
+        try {
+            assertConnectFails("ETIMEDOUT", 0);
+        } finally {
+            silent.close();
+        }
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            FutureTask<Void> rejecting = new FutureTask<>(() -> {
+                next(ep).close();
+                return null;
+            });
+            new Thread(rejecting).start();
+            assertConnectFails("ECONNREFUSED", Limit.WAIT_S);
+            rejecting.get(Limit.WAIT_S, TimeUnit.SECONDS);
+        }
+    }
+
+    /** The failure has closed the connection: the peer can be closed. */
+    private void assertConnectFails(String errno, int seconds) {
+        try (RpmaPeer own = TestDevice.peer()) {
+            RpmaConnReq request = RpmaConnReq.create(own, address, port, null);
+            RpmaException failure = assertThrows(RpmaException.class, () -> request.connect(seconds, TimeUnit.SECONDS));
+            assertEquals(errno, failure.errnoName(), failure.getMessage());
+            assertTrue(failure.getMessage().contains("rpma_conn_req_connect"), failure.getMessage());
         }
     }
 

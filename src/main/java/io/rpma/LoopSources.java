@@ -80,7 +80,12 @@ final class LoopSources {
 
         @Override
         public RpmaConnEvent take() {
-            return conn.takeEvent();
+            return conn.events().take();
+        }
+
+        @Override
+        public void claim(Object loop) {
+            conn.events().claim(loop);
         }
 
         @Override

@@ -44,7 +44,7 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
      * @param conn the connection, or 0
      */
     static RuntimeException refusal(String operation, Resource owner, long conn, Resource cq) {
-        return Call.failure(operation, Natives.cqAwait(conn, cq.handle(), 0, false, false, 0, 0, NO_FD, 0), owner);
+        return Call.failure(operation, Natives.cqAwait(conn, cq.handle(), 0, false, false, 0, 0, 0, NO_FD, 0), owner);
     }
 
     @Override
@@ -52,7 +52,7 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
         if (rcq == null) {
             return cq.poll(completions) == 0 ? null : cq;
         }
-        int result = cqAwait(completions, true, NO_FD, 0);
+        int result = cqAwait(completions, true, 0, NO_FD, 0);
         if (result < 0) {
             throw Call.failure("rpma_cq_get_wc", result, owner);
         }
@@ -70,11 +70,11 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
      * channel. A call that can't block must take the event, because the program may watch the channel itself.
      */
     @Override
-    protected int take(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
-        return cqAwait(completions, nanos != 0, wakeFd, nanos);
+    protected int take(RpmaCompletions completions, boolean solicitedOnly, long events, int wakeFd, long nanos) {
+        return cqAwait(completions, nanos != 0, events, wakeFd, nanos);
     }
 
-    private int cqAwait(RpmaCompletions completions, boolean armed, int wakeFd, long nanos) {
+    private int cqAwait(RpmaCompletions completions, boolean armed, long events, int wakeFd, long nanos) {
         try {
             return Natives.cqAwait(
                     shared ? owner.handle() : 0,
@@ -84,6 +84,7 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
                     armed,
                     completions.capacity(),
                     completions.address(),
+                    events,
                     wakeFd,
                     nanos);
         } finally {

@@ -3,6 +3,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.ConnectionEvents;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
@@ -86,11 +87,12 @@ public final class RpmaConn implements AutoCloseable {
 
     private final RpmaPeer peer;
     private final Resource object;
+    private final ConnectionEvents<RpmaConnEvent> events;
     private final RpmaCq cq;
     private final RpmaSrq srq;
 
     /** Guards the private data, which librpma stores without a lock when it takes an event. */
-    private final ReentrantLock events = new ReentrantLock();
+    private final ReentrantLock lock = new ReentrantLock();
 
     /** Null until the first call of {@link #probe}. */
     private volatile PeerProbe probe;
@@ -114,6 +116,7 @@ public final class RpmaConn implements AutoCloseable {
         this.peer = peer;
         this.srq = srq;
         object = new Resource(this, "RpmaConn", KIND, parents);
+        events = new ConnEvents();
         cq = new RpmaCq(this, object, "RpmaCq");
         rcq = new RpmaCq(this, object, "receive RpmaCq");
         channel = new RpmaCompletionWait(WAIT, object, true, cq, rcq);
@@ -612,7 +615,7 @@ public final class RpmaConn implements AutoCloseable {
     public RpmaCq await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
         checkSharedChannel();
-        return channel.await(completions, false, Waiter.FOREVER);
+        return channel.await(completions, false, null, Waiter.FOREVER);
     }
 
     /**
@@ -635,7 +638,32 @@ public final class RpmaConn implements AutoCloseable {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
         checkSharedChannel();
-        return Optional.ofNullable(channel.await(completions, false, nanos));
+        return Optional.ofNullable(channel.await(completions, false, null, nanos));
+    }
+
+    /**
+     * Takes completions of one of the queues that share the completion channel. If there are none, waits for the first
+     * completion or the end of the connection, as {@link RpmaCq#awaitWhileConnected} does for a queue with a channel of
+     * its own.
+     *
+     * @param completions receives the completions; its former content is lost
+     * @param timeout the maximum time to wait; 0 returns without waiting
+     * @param unit the unit of {@code timeout}
+     * @return the queue of the completions; empty if the wait times out
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
+     *     serves its completions
+     * @throws RpmaException with {@code ENOTCONN} and the event if the connection has ended and there are no
+     *     completions, with {@code ECONNREFUSED} if it was rejected; with {@link RpmaError#NOT_SHARED_CHNL} if the
+     *     connection was made without {@link RpmaConnCfg#setComplChannel}; or if the device fails
+     */
+    public Optional<RpmaCq> awaitWhileConnected(RpmaCompletions completions, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        long nanos = Waiter.nanos(timeout, unit);
+        completions.clear();
+        checkSharedChannel();
+        return Optional.ofNullable(channel.await(completions, false, events, nanos));
     }
 
     /** The completion channel that the queues share. */
@@ -701,7 +729,7 @@ public final class RpmaConn implements AutoCloseable {
      *     connection remains usable; or if librpma fails
      */
     public RpmaConnEvent nextEvent() throws InterruptedException {
-        return next(Waiter.FOREVER);
+        return events.next(Waiter.FOREVER);
     }
 
     /**
@@ -718,35 +746,51 @@ public final class RpmaConn implements AutoCloseable {
      *     connection remains usable; or if librpma fails
      */
     public Optional<RpmaConnEvent> nextEvent(long timeout, TimeUnit unit) throws InterruptedException {
-        return Optional.ofNullable(next(Waiter.nanos(timeout, unit)));
+        return Optional.ofNullable(events.next(Waiter.nanos(timeout, unit)));
     }
 
-    private RpmaConnEvent next(long nanos) throws InterruptedException {
-        long start = Waiter.start(nanos);
-        while (Waiter.await(NEXT_EVENT, object, Waiter.left(nanos, start))) {
-            RpmaConnEvent event = takeEvent();
-            if (event != null) {
-                return event;
+    private final class ConnEvents extends ConnectionEvents<RpmaConnEvent> {
+        ConnEvents() {
+            super(NEXT_EVENT, object, lock);
+        }
+
+        @Override
+        protected RpmaConnEvent takeNative() {
+            int result = Natives.connNextEvent(handle);
+            if (result == Result.NO_EVENT) {
+                return null;
+            }
+            RpmaConnEvent event = RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
+            FlightEvents.connectionEvent(object, event);
+            return event;
+        }
+
+        @Override
+        protected boolean isEnd(RpmaConnEvent event) {
+            return event != RpmaConnEvent.ESTABLISHED;
+        }
+
+        @Override
+        protected RuntimeException failure(String waiting, RpmaConnEvent event) {
+            return Call.failure(waiting, event.errno(), object + " has ended: " + event);
+        }
+
+        @Override
+        protected void wakeWaits() {
+            cq.wakeWaits();
+            RpmaCq receives = rcq;
+            if (receives != null) {
+                receives.wakeWaits();
+            }
+            RpmaCompletionWait shared = channel;
+            if (shared != null) {
+                shared.wake();
             }
         }
-        return null;
     }
 
-    /** Takes an event. Returns null if there is none. */
-    RpmaConnEvent takeEvent() {
-        int result;
-        events.lock();
-        try {
-            result = Natives.connNextEvent(handle);
-        } finally {
-            events.unlock();
-        }
-        if (result == Result.NO_EVENT) {
-            return null;
-        }
-        RpmaConnEvent event = RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
-        FlightEvents.connectionEvent(object, event);
-        return event;
+    ConnectionEvents<RpmaConnEvent> events() {
+        return events;
     }
 
     /**
@@ -761,11 +805,11 @@ public final class RpmaConn implements AutoCloseable {
     public byte[] getPrivateData() {
         byte[] data = new byte[MOST_PRIVATE_DATA];
         int length;
-        events.lock();
+        lock.lock();
         try {
             length = Natives.connGetPrivateData(handle, data);
         } finally {
-            events.unlock();
+            lock.unlock();
         }
         return Arrays.copyOf(data, (int) Call.check("rpma_conn_get_private_data", length, object));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import io.rpma.internal.Errno;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 
@@ -38,6 +39,18 @@ public enum RpmaConnEvent {
     public String description() {
         Loader.ensureLoaded();
         return Natives.connEventMessage(ordinal());
+    }
+
+    /** The error of a call that fails because of the event. */
+    int errno() {
+        switch (this) {
+            case REJECTED:
+                return Errno.ECONNREFUSED;
+            case UNREACHABLE:
+                return Errno.EHOSTUNREACH;
+            default:
+                return Errno.ENOTCONN;
+        }
     }
 
     /** The event with this value of {@code enum rpma_conn_event}. */

@@ -3,13 +3,17 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Errno;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import io.rpma.internal.Stack;
+import io.rpma.internal.Waiter;
 import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -18,10 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <pre>{@code
  * try (RpmaConnReq request = RpmaConnReq.create(peer, address, port, null)) {
  *     request.recv(local, 0, 64, 1); // ready for the first message of the other side
- *     try (RpmaConn conn = request.connect()) {
- *         if (conn.nextEvent() != RpmaConnEvent.ESTABLISHED) {
- *             throw new ConnectException("not connected to " + address);
- *         }
+ *     try (RpmaConn conn = request.connect(10, TimeUnit.SECONDS)) {
+ *         conn.send(local, 0, 64, RpmaConn.F_COMPLETION_ALWAYS, 2);
  *     }
  * }
  * }</pre>
@@ -212,6 +214,71 @@ public final class RpmaConnReq implements AutoCloseable {
         conn = made;
         FlightEvents.connection(made.object(), incoming, address, port);
         return made;
+    }
+
+    /**
+     * Accepts or sends the request, as {@link #connect(byte[])}, and waits until the connection is established.
+     *
+     * <p>If it is not, the call closes the connection, which can take seconds: see {@link RpmaConn#close()}.
+     *
+     * @param privateData the data for the other side, as in {@link #connect(byte[])}
+     * @param timeout the maximum time to wait for the other side
+     * @param unit the unit of {@code timeout}
+     * @return the established connection; the caller closes it
+     * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes, or {@code timeout} is negative;
+     *     the request remains usable
+     * @throws IllegalStateException if this request is closed or connected
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws RpmaException with {@code ECONNREFUSED} if the other side has rejected the request or nothing listens
+     *     there, with {@code EHOSTUNREACH} if it can't be reached, with {@code ETIMEDOUT} if it has not answered in
+     *     time, with {@code ENOTCONN} and the event if the connection has ended otherwise; or if librpma fails
+     */
+    public RpmaConn connect(byte[] privateData, long timeout, TimeUnit unit) throws InterruptedException {
+        long nanos = Waiter.nanos(timeout, unit);
+        RpmaConn made = connect(privateData);
+        try {
+            RpmaConnEvent event = made.events().next(nanos);
+            if (event == RpmaConnEvent.ESTABLISHED) {
+                return made;
+            }
+            throw event == null
+                    ? Call.failure(
+                            CONNECT,
+                            Errno.ETIMEDOUT,
+                            "no answer from " + otherSide() + " in " + timeout + " "
+                                    + unit.name().toLowerCase(Locale.ROOT))
+                    : Call.failure(CONNECT, event.errno(), event + " by " + otherSide());
+        } catch (RuntimeException | Error | InterruptedException e) {
+            closeAfter(made, e);
+            throw e;
+        }
+    }
+
+    /**
+     * Connects without private data, as {@link #connect(byte[], long, TimeUnit)}.
+     *
+     * @param timeout the maximum time to wait for the other side
+     * @param unit the unit of {@code timeout}
+     * @return the established connection; the caller closes it
+     * @throws IllegalArgumentException if {@code timeout} is negative; the request remains usable
+     * @throws IllegalStateException if this request is closed or connected
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws RpmaException if the connection is not established
+     */
+    public RpmaConn connect(long timeout, TimeUnit unit) throws InterruptedException {
+        return connect(new byte[0], timeout, unit);
+    }
+
+    private String otherSide() {
+        return incoming ? "the client" : address + " port " + port;
+    }
+
+    private static void closeAfter(RpmaConn made, Throwable failure) {
+        try {
+            made.close();
+        } catch (RpmaException e) {
+            failure.addSuppressed(e);
+        }
     }
 
     private long connect(byte[] privateData, long[] connAndQueues) {

@@ -98,7 +98,7 @@ public final class RpmaCq {
     public int await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
         checkOwnChannel();
-        channel.await(completions, false, Waiter.FOREVER);
+        channel.await(completions, false, null, Waiter.FOREVER);
         return completions.count();
     }
 
@@ -120,8 +120,47 @@ public final class RpmaCq {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
         checkOwnChannel();
-        channel.await(completions, false, nanos);
+        channel.await(completions, false, null, nanos);
         return completions.count();
+    }
+
+    /**
+     * Takes completions. If there are none, waits for the first completion, as long as the connection exists: the wait
+     * also ends with an event that reports the end of the connection, such as {@link RpmaConnEvent#CLOSED}.
+     *
+     * <p>Completions that have arrived come first. The wait takes the event, unless another thread waits for events or
+     * a loop serves them; {@link RpmaConn#nextEvent()} still returns it afterwards.
+     *
+     * @param completions receives the completions; its former content is lost
+     * @param timeout the maximum time to wait; 0 returns without waiting
+     * @param unit the unit of {@code timeout}
+     * @return the number of completions taken, from 1 to the capacity; 0 if the wait times out
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if this queue is closed before or during the wait, served by an
+     *     {@link RpmaEventLoop}, or belongs to a shared receive queue
+     * @throws RpmaException with {@code ENOTCONN} and the event if the connection has ended and there are no
+     *     completions, with {@code ECONNREFUSED} if it was rejected; with {@link RpmaError#SHARED_CHANNEL} if the queue
+     *     shares its completion channel; or if the device fails
+     */
+    public int awaitWhileConnected(RpmaCompletions completions, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        long nanos = Waiter.nanos(timeout, unit);
+        completions.clear();
+        checkOwnChannel();
+        if (!(owner instanceof RpmaConn)) {
+            throw new IllegalStateException(object + " has no connection: it belongs to " + owner);
+        }
+        channel.await(completions, false, ((RpmaConn) owner).events(), nanos);
+        return completions.count();
+    }
+
+    /** Wakes the thread that waits for this queue and watches the connection. */
+    void wakeWaits() {
+        RpmaCompletionWait own = channel;
+        if (own != null) {
+            own.wake();
+        }
     }
 
     /** The completion channel, which only this queue uses. */

@@ -19,6 +19,7 @@ import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
@@ -85,6 +86,33 @@ class RdmaWaitIT {
                     .isThrownBy(() -> pair.client.qp().getRecvComp(completions, -1, TimeUnit.SECONDS));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.client.qp().getSolicitedRecvComp(completions, -1, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void waitsForCompletionsEndWithTheConnection() throws InterruptedException {
+        try (RdmaPair pair = RdmaPair.connect()) {
+            RdmaQp qp = pair.client.qp();
+            RpmaCompletions completions = RpmaCompletions.create(1);
+            assertThat(qp.getSendCompWhileConnected(completions, 0, TimeUnit.SECONDS))
+                    .isZero();
+            assertThat(qp.getRecvCompWhileConnected(completions, 10, TimeUnit.MILLISECONDS))
+                    .isZero();
+            List<Blocked> waiters = List.of(
+                    new Blocked(
+                            () -> qp.getSendCompWhileConnected(RpmaCompletions.create(1), 1, TimeUnit.HOURS),
+                            "awaitComp"),
+                    new Blocked(
+                            () -> qp.getRecvCompWhileConnected(RpmaCompletions.create(1), 1, TimeUnit.HOURS),
+                            "awaitComp"));
+            pair.server.disconnect();
+            for (Blocked waiter : waiters) {
+                assertThat(waiter.failure())
+                        .isInstanceOf(RpmaException.class)
+                        .hasMessageContaining("the connection of " + pair.client + " has ended: DISCONNECTED");
+            }
+            assertFails("ENOTCONN", () -> qp.getSendCompWhileConnected(completions, 1, TimeUnit.HOURS));
+            awaitEvent(pair.client, RdmaEventType.DISCONNECTED);
         }
     }
 

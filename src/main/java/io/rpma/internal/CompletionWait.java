@@ -15,6 +15,9 @@ public abstract class CompletionWait<C, Q> {
     /** Stands for no descriptor. */
     protected static final int NO_FD = -1;
 
+    /** Stands for a virtual thread. */
+    private static final Object PARKED = new Object();
+
     /** The C function, for messages. */
     protected final String operation;
 
@@ -28,6 +31,9 @@ public abstract class CompletionWait<C, Q> {
      * be woken for the completions that the first thread leaves in the queue.
      */
     private final ReentrantLock waiting = new ReentrantLock();
+
+    /** The {@link Waiter} of the thread that waits and watches the connection, {@link #PARKED}, or null. */
+    private volatile Object sleeper;
 
     /**
      * Creates the waits for one completion channel.
@@ -56,11 +62,12 @@ public abstract class CompletionWait<C, Q> {
      *
      * @param completions the array to fill
      * @param solicitedOnly whether to wait for solicited completions only
+     * @param events the handle of the object whose descriptor ends the call as the eventfd does, or 0
      * @param wakeFd an eventfd that ends the call when the thread is interrupted
      * @param nanos the timeout, or {@link Waiter#FOREVER}; 0 prevents that the call blocks
      * @return a positive number for {@link #taken}, {@link Result#TIMED_OUT}, {@link Result#WOKEN} or an error
      */
-    protected abstract int take(C completions, boolean solicitedOnly, int wakeFd, long nanos);
+    protected abstract int take(C completions, boolean solicitedOnly, long events, int wakeFd, long nanos);
 
     /**
      * {@return the queue of the completions that {@link #take} has taken}
@@ -76,11 +83,14 @@ public abstract class CompletionWait<C, Q> {
      * @param completions the array to fill
      * @param solicitedOnly whether only solicited completions end the wait; completions that are already there prevent
      *     the wait
+     * @param events the events of the connection whose end also ends the wait, or null
      * @param nanos the timeout, or {@link Waiter#FOREVER}
      * @return the queue, or null if the wait times out
      * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws io.rpma.RpmaException if the connection has ended, and there are no completions
      */
-    public final Q await(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+    public final Q await(C completions, boolean solicitedOnly, ConnectionEvents<?> events, long nanos)
+            throws InterruptedException {
         channel.checkUnclaimed(operation);
         checkInterrupted();
         // a first poll needs neither the lock nor a Waiter
@@ -90,13 +100,22 @@ public abstract class CompletionWait<C, Q> {
         }
         FlightEvents.Wait event = FlightEvents.waitBegins();
         try {
-            return awaitNext(completions, solicitedOnly, nanos);
+            from = awaitNext(completions, solicitedOnly, events, nanos);
         } finally {
             FlightEvents.waitEnds(event, operation, owner);
         }
+        if (from == null && events != null && events.look(0)) {
+            // a completion can have arrived before the event
+            from = poll(completions);
+            if (from == null) {
+                throw events.failure(operation);
+            }
+        }
+        return from;
     }
 
-    private Q awaitNext(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+    private Q awaitNext(C completions, boolean solicitedOnly, ConnectionEvents<?> events, long nanos)
+            throws InterruptedException {
         long start = Waiter.start(nanos);
         if (!lock(nanos)) {
             return poll(completions);
@@ -105,11 +124,12 @@ public abstract class CompletionWait<C, Q> {
             channel.checkUnclaimed(operation);
             long left = Waiter.left(nanos, start);
             Q from = left == 0 || Waiter.isVirtual()
-                    ? park(completions, solicitedOnly, left)
-                    : block(completions, solicitedOnly, left);
+                    ? park(completions, solicitedOnly, events, left)
+                    : block(completions, solicitedOnly, events, left);
             // takes the unsolicited completions that arrived during the wait
             return from == null && solicitedOnly ? poll(completions) : from;
         } finally {
+            sleeper = null;
             waiting.unlock();
         }
     }
@@ -131,40 +151,74 @@ public abstract class CompletionWait<C, Q> {
     /**
      * Waits in a virtual thread, or not at all. The carrier is free for other virtual threads during the wait.
      */
-    private Q park(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+    private Q park(C completions, boolean solicitedOnly, ConnectionEvents<?> events, long nanos)
+            throws InterruptedException {
         long start = Waiter.start(nanos);
         Q from = takeNow(completions, solicitedOnly);
         long left = nanos;
+        boolean ended = false;
+        if (events != null) {
+            sleeper = PARKED;
+        }
         // the deadline ends the wait after an event too: a thread that takes each completion first could otherwise
         // prolong the wait indefinitely
-        while (from == null && left != 0 && Waiter.awaitReady(operation, channel, left)) {
+        while (from == null && left != 0 && !ended && Waiter.awaitReady(operation, channel, events, left)) {
             from = takeNow(completions, solicitedOnly);
             left = Waiter.left(nanos, start);
+            ended = from == null && events != null && events.look(left);
         }
         return from;
     }
 
-    private Q block(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+    private Q block(C completions, boolean solicitedOnly, ConnectionEvents<?> events, long nanos)
+            throws InterruptedException {
         long start = Waiter.start(nanos);
-        int result = blockOnce(completions, solicitedOnly, nanos);
+        int result = blockOnce(completions, solicitedOnly, events, nanos);
         while (result == Result.WOKEN) {
             checkInterrupted();
-            result = blockOnce(completions, solicitedOnly, Waiter.left(nanos, start));
+            long left = Waiter.left(nanos, start);
+            if (events != null && events.look(left)) {
+                return null;
+            }
+            result = blockOnce(completions, solicitedOnly, events, left);
         }
         return ended(completions, result);
     }
 
-    private int blockOnce(C completions, boolean solicitedOnly, long nanos) {
+    private int blockOnce(C completions, boolean solicitedOnly, ConnectionEvents<?> events, long nanos) {
         Waiter waiter = Waiter.take();
         try {
-            return checked(take(completions, solicitedOnly, waiter.begun(), nanos));
+            return events == null
+                    ? checked(take(completions, solicitedOnly, 0, waiter.begun(), nanos))
+                    : blockWatching(completions, solicitedOnly, events, waiter, nanos);
         } finally {
             waiter.giveBack();
         }
     }
 
+    private int blockWatching(
+            C completions, boolean solicitedOnly, ConnectionEvents<?> events, Waiter waiter, long nanos) {
+        // before the look at the events: a thread that takes one afterwards wakes this thread
+        sleeper = waiter;
+        if (events.hasEnded()) {
+            return Result.WOKEN;
+        }
+        Resource watched = events.watched();
+        return checked(take(completions, solicitedOnly, watched == null ? 0 : watched.handle(), waiter.begun(), nanos));
+    }
+
+    /** Wakes the thread that waits and watches the connection, so that it looks at the events again. */
+    public final void wake() {
+        Object thread = sleeper;
+        if (thread == PARKED) {
+            VirtualWaits.wake(channel);
+        } else if (thread != null) {
+            ((Waiter) thread).wake();
+        }
+    }
+
     private Q takeNow(C completions, boolean solicitedOnly) {
-        return ended(completions, checked(take(completions, solicitedOnly, NO_FD, 0)));
+        return ended(completions, checked(take(completions, solicitedOnly, 0, NO_FD, 0)));
     }
 
     private int checked(int result) {

@@ -272,6 +272,8 @@ public final class Natives {
      * @param rcq the second queue, or 0
      * @param rcqFirst whether to poll the second queue first
      * @param armed false to take a pending event and arm its queue before the queues are polled
+     * @param events an object whose descriptor ends the wait as {@code wakeFd} does, or 0; its uses end together with
+     *     those of {@code cq}
      * @param wakeFd the eventfd that ends the wait
      * @param timeoutNanos the timeout, or {@link Waiter#FOREVER}; 0 to not block
      * @return the number of completions, plus {@link Result#SECOND_QUEUE} if they are of {@code rcq}; or the result of
@@ -285,6 +287,7 @@ public final class Natives {
             boolean armed,
             int capacity,
             long completions,
+            long events,
             int wakeFd,
             long timeoutNanos);
 
@@ -539,6 +542,7 @@ public final class Natives {
             boolean armed,
             int capacity,
             long completions,
+            long events,
             int wakeFd,
             long timeoutNanos);
 }

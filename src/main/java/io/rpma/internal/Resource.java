@@ -567,6 +567,11 @@ public final class Resource {
         server = null;
     }
 
+    /** Returns whether an event loop has reserved the descriptor. */
+    boolean isClaimed() {
+        return server != null;
+    }
+
     /**
      * Checks that threads may wait for the object.
      *

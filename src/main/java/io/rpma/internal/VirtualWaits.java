@@ -56,17 +56,22 @@ final class VirtualWaits {
      *
      * @param operation the C function, for messages
      * @param object the object with the descriptor
+     * @param events the events of a connection, which end the wait as the object does, or null
      * @param nanos the timeout, or {@link Waiter#FOREVER}
      * @return {@link Result#READY}, {@link Result#TIMED_OUT}, or {@link Result#WOKEN} if the thread is interrupted
      * @throws IllegalStateException if the object is closed before or during the wait
      * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
      */
-    static int await(String operation, Resource object, long nanos) {
+    static int await(String operation, Resource object, ConnectionEvents<?> events, long nanos) {
         Stack.reserve();
         Parked parked = new Parked();
         int outcome = begin(poller(), object, parked);
         if (outcome == 0) {
-            outcome = park(object, parked, nanos);
+            try {
+                outcome = events == null ? park(parked, nanos) : parkWatching(events, parked, nanos);
+            } finally {
+                end(object, parked);
+            }
         }
         if (outcome == Result.CLOSED) {
             throw Call.failure(operation, outcome, object);
@@ -74,20 +79,43 @@ final class VirtualWaits {
         return outcome;
     }
 
-    private static int park(Resource object, Parked parked, long nanos) {
-        long start = Waiter.start(nanos);
+    /** The thread has begun its wait, so that another thread that takes an event from now on finds and wakes it. */
+    private static int parkWatching(ConnectionEvents<?> events, Parked parked, long nanos) {
+        if (events.hasEnded()) {
+            return Result.READY;
+        }
+        Resource watched = events.watched();
+        if (watched == null) {
+            return park(parked, nanos);
+        }
         try {
-            long left = nanos;
-            while (parked.outcome == Result.TIMED_OUT && left != 0) {
-                if (Thread.currentThread().isInterrupted()) {
-                    return Result.WOKEN;
-                }
-                parked.park(left);
-                left = Waiter.left(nanos, start);
-            }
-            return parked.outcome;
+            int begun = begin(poller(), watched, parked);
+            return begun == 0 ? park(parked, nanos) : begun;
         } finally {
-            end(object, parked);
+            end(watched, parked);
+        }
+    }
+
+    private static int park(Parked parked, long nanos) {
+        long start = Waiter.start(nanos);
+        long left = nanos;
+        while (parked.outcome == Result.TIMED_OUT && left != 0) {
+            if (Thread.currentThread().isInterrupted()) {
+                return Result.WOKEN;
+            }
+            parked.park(left);
+            left = Waiter.left(nanos, start);
+        }
+        return parked.outcome;
+    }
+
+    /** Ends the waits for the object, as if it were ready. */
+    static void wake(Resource object) {
+        synchronized (AWAITED) {
+            Awaited awaited = AWAITED.get(object);
+            if (awaited != null) {
+                awaited.unparkAll(Result.READY);
+            }
         }
     }
 

@@ -80,31 +80,35 @@ public final class Waiter extends Interruptible {
     public static boolean await(String operation, Resource object, long nanos) throws InterruptedException {
         FlightEvents.Wait event = FlightEvents.waitBegins();
         try {
-            return awaitReady(operation, object, nanos);
+            return awaitReady(operation, object, null, nanos);
         } finally {
             FlightEvents.waitEnds(event, operation, object);
         }
     }
 
-    /** Waits as {@link #await}, for a caller that records the wait for Flight Recorder itself. */
-    static boolean awaitReady(String operation, Resource object, long nanos) throws InterruptedException {
+    /**
+     * Waits as {@link #await}, for a caller that records the wait for Flight Recorder itself. In a virtual thread, an
+     * event of a connection ends the wait as well, unless {@code events} is null.
+     */
+    static boolean awaitReady(String operation, Resource object, ConnectionEvents<?> events, long nanos)
+            throws InterruptedException {
         object.checkUnclaimed(operation);
         long start = start(nanos);
         while (true) {
             if (Thread.interrupted()) {
                 throw new InterruptedException(operation + " on " + object);
             }
-            int outcome = awaitOnce(operation, object, left(nanos, start));
+            int outcome = awaitOnce(operation, object, events, left(nanos, start));
             if (outcome != Result.WOKEN) {
                 return outcome == Result.READY;
             }
         }
     }
 
-    private static int awaitOnce(String operation, Resource object, long nanos) {
+    private static int awaitOnce(String operation, Resource object, ConnectionEvents<?> events, long nanos) {
         // with a timeout of 0, the native method does not block, so a virtual thread need not park
         return nanos != 0 && isVirtual()
-                ? VirtualWaits.await(operation, object, nanos)
+                ? VirtualWaits.await(operation, object, events, nanos)
                 : block(operation, object, nanos);
     }
 

@@ -6,6 +6,7 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.CompletionWait;
+import io.rpma.internal.ConnectionEvents;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
@@ -52,9 +53,10 @@ final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompl
         handle = queue;
     }
 
-    int take(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+    int take(RpmaCompletions completions, boolean solicitedOnly, ConnectionEvents<?> events, long nanos)
+            throws InterruptedException {
         access.filled(completions, 0);
-        await(completions, solicitedOnly, nanos);
+        await(completions, solicitedOnly, events, nanos);
         return completions.count();
     }
 
@@ -92,12 +94,20 @@ final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompl
     }
 
     @Override
-    protected int take(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
+    protected int take(RpmaCompletions completions, boolean solicitedOnly, long events, int wakeFd, long nanos) {
         // a call that can't block must take the event, because the program may watch the channel itself
         boolean armed = armedForAny && !solicitedOnly && nanos != 0;
         armedForAny = false;
         int result = Natives.awaitComp(
-                handle, send, solicitedOnly, armed, completions.capacity(), access.address(completions), wakeFd, nanos);
+                handle,
+                send,
+                solicitedOnly,
+                armed,
+                completions.capacity(),
+                access.address(completions),
+                events,
+                wakeFd,
+                nanos);
         Reference.reachabilityFence(completions);
         armedForAny = !solicitedOnly && (result >= 0 || result == Result.WOKEN);
         return result;

@@ -6,6 +6,7 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
+import io.rpma.internal.ConnectionEvents;
 import io.rpma.internal.Errno;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.Natives;
@@ -16,9 +17,11 @@ import io.rpma.internal.Waiter;
 import io.rpma.internal.loop.Source;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
@@ -87,6 +90,14 @@ public final class RdmaId implements AutoCloseable {
 
     private static final int MAX_TOS = 255;
 
+    private static final Set<RdmaEventType> ENDS = EnumSet.of(
+            RdmaEventType.CONNECT_ERROR,
+            RdmaEventType.UNREACHABLE,
+            RdmaEventType.REJECTED,
+            RdmaEventType.DISCONNECTED,
+            RdmaEventType.DEVICE_REMOVAL,
+            RdmaEventType.TIMEWAIT_EXIT);
+
     /** The field of a queue pair has 5 bits, which the system does not check. */
     private static final int MAX_ACK_TIMEOUT = 31;
 
@@ -108,6 +119,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private final Resource object;
+    private final ConnectionEvents<RdmaEvent> events;
     private final RdmaPortSpace portSpace;
     private final RdmaEvent request;
 
@@ -156,6 +168,7 @@ public final class RdmaId implements AutoCloseable {
         this.requestAttr = requestAttr;
         stage = request == null ? Stage.CREATED : Stage.ROUTED;
         object = new Resource(this, "RdmaId", new Destruction(control));
+        events = new ConnEvents();
     }
 
     /**
@@ -765,14 +778,7 @@ public final class RdmaId implements AutoCloseable {
 
     private RdmaEvent next(long nanos) throws InterruptedException {
         checkNotListening();
-        long start = Waiter.start(nanos);
-        while (Waiter.await(GET_EVENT, object, Waiter.left(nanos, start))) {
-            RdmaEvent event = takeEvent();
-            if (event != null) {
-                return event;
-            }
-        }
-        return null;
+        return events.next(nanos);
     }
 
     private void checkNotListening() {
@@ -782,14 +788,44 @@ public final class RdmaId implements AutoCloseable {
         }
     }
 
-    /** Takes an event if there is one. Another thread may already have taken it. */
-    private RdmaEvent takeEvent() {
-        RdmaEvent event = new RdmaEvent();
-        if (call(GET_EVENT, () -> Natives.idNextEvent(object.handle(), event.bytes())) == 0) {
-            return null;
+    /** The events, also of an id without a connection. */
+    private final class ConnEvents extends ConnectionEvents<RdmaEvent> {
+        ConnEvents() {
+            super(GET_EVENT, object, control);
         }
-        FlightEvents.connectionEvent(object, event.type());
-        return event;
+
+        @Override
+        protected RdmaEvent takeNative() {
+            RdmaEvent event = new RdmaEvent();
+            if (Call.check(GET_EVENT, Natives.idNextEvent(object.handle(), event.bytes()), object) == 0) {
+                return null;
+            }
+            FlightEvents.connectionEvent(object, event.type());
+            return event;
+        }
+
+        @Override
+        protected boolean isEnd(RdmaEvent event) {
+            return ENDS.contains(event.type());
+        }
+
+        @Override
+        protected RuntimeException failure(String waiting, RdmaEvent event) {
+            int errno = event.type() == RdmaEventType.REJECTED ? Errno.ECONNREFUSED : Errno.ENOTCONN;
+            return Call.failure(waiting, errno, "the connection of " + object + " has ended: " + event);
+        }
+
+        @Override
+        protected void wakeWaits() {
+            RdmaQp waitedFor = qp;
+            if (waitedFor != null) {
+                waitedFor.wakeWaits();
+            }
+        }
+    }
+
+    ConnectionEvents<RdmaEvent> events() {
+        return events;
     }
 
     /**
@@ -895,7 +931,7 @@ public final class RdmaId implements AutoCloseable {
             control.lock();
             try {
                 checkNotListening();
-                super.claim(loop);
+                events.claim(loop);
             } finally {
                 control.unlock();
             }
@@ -903,7 +939,7 @@ public final class RdmaId implements AutoCloseable {
 
         @Override
         public RdmaEvent take() {
-            return takeEvent();
+            return events.take();
         }
 
         @Override

@@ -848,7 +848,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions) throws InterruptedException {
-        return sendCompletions.take(completions, false, Waiter.FOREVER);
+        return sendCompletions.take(completions, false, null, Waiter.FOREVER);
     }
 
     /**
@@ -864,7 +864,29 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return sendCompletions.take(completions, false, Waiter.nanos(timeout, unit));
+        return sendCompletions.take(completions, false, null, Waiter.nanos(timeout, unit));
+    }
+
+    /**
+     * Takes completions of operations. If there are none, waits for the first one, as long as the id is connected: the
+     * wait also ends with an event that reports the end of the connection, such as {@link RdmaEventType#DISCONNECTED}.
+     *
+     * <p>Completions that have arrived come first. The wait takes the event, unless another thread waits for events or
+     * a loop serves them; {@link RdmaId#nextEvent()} still returns it afterwards.
+     *
+     * @param completions the array to fill; its previous contents are discarded
+     * @param timeout the maximum time to wait; 0 does not wait
+     * @param unit the unit of {@code timeout}
+     * @return the number of completions, 0 if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the call
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws IllegalStateException if the id is closed before or during the wait
+     * @throws io.rpma.RpmaException with {@code ENOTCONN} and the event if the connection has ended and there are no
+     *     completions, with {@code ECONNREFUSED} if it was rejected; or if the device fails
+     */
+    public int getSendCompWhileConnected(RpmaCompletions completions, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        return sendCompletions.take(completions, false, owner.events(), Waiter.nanos(timeout, unit));
     }
 
     /**
@@ -891,7 +913,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions) throws InterruptedException {
-        return recvCompletions.take(completions, false, Waiter.FOREVER);
+        return recvCompletions.take(completions, false, null, Waiter.FOREVER);
     }
 
     /**
@@ -907,7 +929,29 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return recvCompletions.take(completions, false, Waiter.nanos(timeout, unit));
+        return recvCompletions.take(completions, false, null, Waiter.nanos(timeout, unit));
+    }
+
+    /**
+     * Takes completions of receives. If there are none, waits for the first one, as long as the id is connected: the
+     * wait also ends with an event that reports the end of the connection, such as {@link RdmaEventType#DISCONNECTED}.
+     *
+     * <p>Completions that have arrived come first. The wait takes the event, unless another thread waits for events or
+     * a loop serves them; {@link RdmaId#nextEvent()} still returns it afterwards.
+     *
+     * @param completions the array to fill; its previous contents are discarded
+     * @param timeout the maximum time to wait; 0 does not wait
+     * @param unit the unit of {@code timeout}
+     * @return the number of completions, 0 if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the call
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws IllegalStateException if the id is closed before or during the wait
+     * @throws io.rpma.RpmaException with {@code ENOTCONN} and the event if the connection has ended and there are no
+     *     completions, with {@code ECONNREFUSED} if it was rejected; or if the device fails
+     */
+    public int getRecvCompWhileConnected(RpmaCompletions completions, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        return recvCompletions.take(completions, false, owner.events(), Waiter.nanos(timeout, unit));
     }
 
     /**
@@ -931,7 +975,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSolicitedRecvComp(RpmaCompletions completions) throws InterruptedException {
-        return recvCompletions.take(completions, true, Waiter.FOREVER);
+        return recvCompletions.take(completions, true, null, Waiter.FOREVER);
     }
 
     /**
@@ -949,7 +993,7 @@ public final class RdmaQp {
      */
     public int getSolicitedRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit)
             throws InterruptedException {
-        return recvCompletions.take(completions, true, Waiter.nanos(timeout, unit));
+        return recvCompletions.take(completions, true, null, Waiter.nanos(timeout, unit));
     }
 
     /**
@@ -1009,6 +1053,12 @@ public final class RdmaQp {
             sendCompletions.attach(new Probe());
         }
         return sendCompletions.probe();
+    }
+
+    /** Wakes the threads that wait for completions and watch the connection. */
+    void wakeWaits() {
+        sendCompletions.wake();
+        recvCompletions.wake();
     }
 
     /** Ends the check of the other side, if there is one. */
