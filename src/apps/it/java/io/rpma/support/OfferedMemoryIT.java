@@ -81,8 +81,7 @@ class OfferedMemoryIT {
     private String serveOne(RpmaEp endpoint, OfferedMemory offered) throws InterruptedException {
         try (RpmaConnCfg cfg = OfferedMemory.connCfg();
                 RpmaConn conn = offered.accept(
-                        endpoint.nextConnReq(cfg, Limit.WAIT_S, SECONDS).orElseThrow(), SERVICE)) {
-            assertThat(conn.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
+                        endpoint.nextConnReq(cfg, Limit.WAIT_S, SECONDS).orElseThrow(), SERVICE, Limit.WAIT_S)) {
             return offered.serve(conn, silence, SECONDS.toNanos(Limit.WAIT_S)).orElse("still there");
         }
     }

@@ -5,7 +5,6 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
@@ -14,7 +13,6 @@ import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
 import io.rpma.rdmacm.RdmaId;
 import java.io.IOException;
-import java.util.Optional;
 
 /**
  * Connects to the side of a command that listens.
@@ -22,7 +20,6 @@ import java.util.Optional;
  * @param listener the command of that side, as in "ping --listen ADDRESS"
  */
 public record Connector(String address, int port, String listener) {
-    /** The error of soft-iWARP where other devices report an event. */
     private static final String REFUSED = "ECONNREFUSED";
 
     private static final String ADVICE = "is the host up, and does its firewall permit RDMA (RoCE: UDP port 4791)?";
@@ -58,30 +55,8 @@ public record Connector(String address, int port, String listener) {
      */
     public RpmaConn connect(RpmaPeer peer, RpmaConnCfg cfg, byte[] privateData, long timeout)
             throws LostException, InterruptedException {
-        RpmaConn conn = request(peer, cfg, privateData);
-        boolean established = false;
         try {
-            Optional<RpmaConnEvent> event = conn.nextEvent(timeout, NANOSECONDS);
-            established = event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent();
-            if (!established) {
-                if (event.filter(RpmaConnEvent.REJECTED::equals).isPresent()) {
-                    throw rejected();
-                }
-                throw new LostException(this, event.map(this::reason).orElse("no answer: " + ADVICE));
-            }
-            return conn;
-        } catch (RpmaException e) {
-            throw new LostException(this, Errors.line(e));
-        } finally {
-            if (!established) {
-                close(conn);
-            }
-        }
-    }
-
-    private RpmaConn request(RpmaPeer peer, RpmaConnCfg cfg, byte[] privateData) throws LostException {
-        try {
-            return RpmaConnReq.create(peer, address, port, cfg).connect(privateData);
+            return RpmaConnReq.create(peer, address, port, cfg).connect(privateData, timeout, NANOSECONDS);
         } catch (RpmaException e) {
             throw lost(e);
         }
@@ -133,13 +108,6 @@ public record Connector(String address, int port, String listener) {
     private String rejection() {
         return "rejected: nothing listens there, or the listening side has refused this one and shows why; start '"
                 + Product.NAME + " " + listener + "' on that host, with the address of its RDMA device";
-    }
-
-    private String reason(RpmaConnEvent event) {
-        return switch (event) {
-            case UNREACHABLE -> "unreachable: " + ADVICE;
-            default -> event.description();
-        };
     }
 
     /** Returns an exception which reports that another program has accepted the connection. */

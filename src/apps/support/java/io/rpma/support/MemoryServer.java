@@ -2,17 +2,14 @@
 package io.rpma.support;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
-import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
 import java.io.IOException;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 
@@ -24,7 +21,7 @@ import java.util.function.Consumer;
  */
 public final class MemoryServer implements AutoCloseable {
     /** The timeout for an accepted client to establish its connection. */
-    private static final long ESTABLISH_S = 30;
+    private static final int ESTABLISH_S = 30;
 
     /** The time without an answer after which a client's host counts as dead. */
     private static final int SILENCE_S = 10;
@@ -68,13 +65,7 @@ public final class MemoryServer implements AutoCloseable {
      */
     public void serve() throws IOException, InterruptedException {
         RpmaConnReq request = awaitNext(() -> endpoint.nextConnReq(cfg), PATIENCE_S, notes);
-        try (RpmaConn conn = offered.accept(request, service)) {
-            Optional<RpmaConnEvent> event = conn.nextEvent(ESTABLISH_S, SECONDS);
-            if (event.filter(RpmaConnEvent.ESTABLISHED::equals).isEmpty()) {
-                notes.accept("a client has not established its connection: "
-                        + event.map(RpmaConnEvent::description).orElse("no answer"));
-                return;
-            }
+        try (RpmaConn conn = offered.accept(request, service, ESTABLISH_S)) {
             notes.accept("a client has connected");
             notes.accept("the client is gone: "
                     + offered.serve(conn, SILENCE_S, Long.MAX_VALUE).orElseThrow());

@@ -70,11 +70,13 @@ public final class OfferedMemory implements AutoCloseable {
     }
 
     /**
-     * Accepts a client. Its request must have the configuration {@link #connCfg}.
+     * Accepts a client, and waits until the connection is established. Its request must have the configuration
+     * {@link #connCfg}.
      *
      * @param service the identifier of this program
+     * @param timeout the maximum time to wait, in seconds
      */
-    public RpmaConn accept(RpmaConnReq request, int service) {
+    public RpmaConn accept(RpmaConnReq request, int service, int timeout) throws InterruptedException {
         try {
             for (int slot = 0; slot < PersistRequest.MOST; slot++) {
                 request.recv(received, offset(slot), PersistRequest.LENGTH, slot);
@@ -83,7 +85,7 @@ public final class OfferedMemory implements AutoCloseable {
             request.close();
             throw e;
         }
-        return request.connect(offer.toPrivateData(service));
+        return request.connect(offer.toPrivateData(service), timeout, SECONDS);
     }
 
     private static long offset(long slot) {

@@ -5,7 +5,6 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
@@ -14,7 +13,6 @@ import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 import java.io.IOException;
-import java.util.Optional;
 
 /** An established connection to a host, and the memory that the host offers. */
 public final class RemoteConnection implements AutoCloseable {
@@ -60,8 +58,7 @@ public final class RemoteConnection implements AutoCloseable {
             RpmaPeer peer, String address, int port, int service, int operations, long nanos)
             throws IOException, InterruptedException {
         String name = name(address, port);
-        RpmaConn conn = request(peer, address, port, operations);
-        awaitEstablished(conn, name, nanos);
+        RpmaConn conn = establish(peer, address, port, operations, nanos);
         RpmaMrRemote memory = null;
         boolean usable = false;
         try {
@@ -82,39 +79,15 @@ public final class RemoteConnection implements AutoCloseable {
         return address + ":" + port;
     }
 
-    private static RpmaConn request(RpmaPeer peer, String address, int port, int operations) throws LostException {
+    private static RpmaConn establish(RpmaPeer peer, String address, int port, int operations, long nanos)
+            throws LostException, InterruptedException {
         // The completion queue has room for all operations and receives, which all complete if the connection breaks.
         int answers = PersistRequest.MOST;
         try (RpmaConnCfg cfg =
                 RpmaConnCfg.create().setSqSize(operations).setRqSize(answers).setCqSize(operations + answers)) {
-            return RpmaConnReq.create(peer, address, port, cfg).connect();
+            return RpmaConnReq.create(peer, address, port, cfg).connect(nanos, NANOSECONDS);
         } catch (RpmaException e) {
             throw new LostException(name(address, port), Errors.line(e));
-        }
-    }
-
-    /**
-     * Waits until the connection is established. Closes the connection otherwise.
-     *
-     * @param name names the other side
-     * @throws LostException if the other side does not answer, or rejects the connection
-     */
-    public static void awaitEstablished(RpmaConn conn, String name, long nanos)
-            throws LostException, InterruptedException {
-        boolean established = false;
-        try {
-            Optional<RpmaConnEvent> event = conn.nextEvent(nanos, NANOSECONDS);
-            established = event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent();
-            if (!established) {
-                throw new LostException(
-                        name, event.map(RpmaConnEvent::description).orElse("no answer"));
-            }
-        } catch (RpmaException e) {
-            throw new LostException(name, Errors.line(e));
-        } finally {
-            if (!established) {
-                close(conn, null);
-            }
         }
     }
 

@@ -180,18 +180,17 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     }
 
     /**
-     * Waits for completions, and checks the events of the connection meanwhile: if the other side is gone, a device can
-     * retry for minutes before the operations fail.
+     * Waits for completions as long as the connection exists: if the other side is gone, a device can retry for minutes
+     * before the operations fail.
      */
     private void takeCompletions() throws LostException, InterruptedException {
         int taken;
         try {
-            taken = conn.getCq().await(completions, CHECK_MS, MILLISECONDS);
+            taken = conn.getCq().awaitWhileConnected(completions, CHECK_MS, MILLISECONDS);
         } catch (RpmaException e) {
             throw lost(Errors.line(e));
         }
         if (taken == 0) {
-            checkConnected();
             checkAlive();
             return;
         }

@@ -29,7 +29,7 @@ final class Common {
 
     private static final int MISUSED = 255;
     private static final long MAX_IMMEDIATE_DATA = 0xffffffffL;
-    private static final long STARTING_S = 120;
+    static final long STARTING_S = 120;
     private static final long RETRY_MS = 100;
 
     private Common() {}
@@ -85,18 +85,8 @@ final class Common {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_S);
         while (true) {
             try {
-                RpmaConn conn = RpmaConnReq.create(peer, addr, port, cfg).connect(privateData);
-                RpmaConnEvent event = conn.nextEvent();
-                if (event == RpmaConnEvent.ESTABLISHED) {
-                    return conn;
-                }
-                conn.close();
-                if (event != RpmaConnEvent.REJECTED || System.nanoTime() > giveUp) {
-                    throw new IllegalStateException(
-                            "no connection to " + addr + ":" + port + ": " + event.description());
-                }
+                return RpmaConnReq.create(peer, addr, port, cfg).connect(privateData, STARTING_S, TimeUnit.SECONDS);
             } catch (RpmaException e) {
-                // soft-iWARP reports in this way what is an event elsewhere
                 if (!e.errnoName().equals("ECONNREFUSED") || System.nanoTime() > giveUp) {
                     throw e;
                 }
@@ -107,7 +97,7 @@ final class Common {
 
     /** Accepts the next request, and waits until the connection is established. */
     static RpmaConn accept(RpmaEp ep, RpmaConnCfg cfg, byte[] privateData) throws InterruptedException {
-        return established(ep.nextConnReq(cfg).connect(privateData));
+        return ep.nextConnReq(cfg).connect(privateData, STARTING_S, TimeUnit.SECONDS);
     }
 
     /** As {@link #accept(RpmaEp, RpmaConnCfg, byte[])}, with a receive that is posted before the client can send. */
@@ -115,18 +105,8 @@ final class Common {
             throws InterruptedException {
         try (RpmaConnReq req = ep.nextConnReq(cfg)) {
             recv.accept(req);
-            return established(req.connect(privateData));
+            return req.connect(privateData, STARTING_S, TimeUnit.SECONDS);
         }
-    }
-
-    /** Waits until a connection is established. */
-    static RpmaConn established(RpmaConn conn) throws InterruptedException {
-        RpmaConnEvent event = conn.nextEvent();
-        if (event != RpmaConnEvent.ESTABLISHED) {
-            conn.close();
-            throw new IllegalStateException("not connected: " + event.description());
-        }
-        return conn;
     }
 
     /** Waits until the other side disconnects. */

@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.examples.librpma;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaCq;
+import io.rpma.RpmaException;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.RpmaWcStatus;
 import java.util.EnumSet;
 import java.util.Set;
 
-/**
- * Waits for the completions of a connection and checks its events meanwhile. Without these checks, the wait for a
- * message of a dead process would never end.
- */
+/** Waits for the completions of a connection, as long as it exists: a dead process sends no message. */
 final class Events {
-    /** Takes one completion, if one arrives within a second. */
+    /** Takes one completion. */
     @FunctionalInterface
     private interface Source {
-        boolean take(RpmaCompletions wc) throws InterruptedException;
+        void take(RpmaCompletions wc) throws InterruptedException;
     }
 
     private final RpmaConn conn;
     private final Source operations;
     private final Source receives;
     private final RpmaCompletions wc = RpmaCompletions.create(1);
-
-    /** The event that has ended the connection, kept because it occurs only once; null before the event. */
-    private RpmaConnEvent end;
 
     private Events(RpmaConn conn, Source operations, Source receives) {
         this.conn = conn;
@@ -48,12 +44,12 @@ final class Events {
     }
 
     private static Source source(RpmaCq cq) {
-        return wc -> cq.await(wc, 1, SECONDS) > 0;
+        return wc -> cq.awaitWhileConnected(wc, Long.MAX_VALUE, NANOSECONDS);
     }
 
     /** Waits on a connection whose queues share a completion channel, for both queues together. */
     static Events ofChannel(RpmaConn conn) {
-        Source channel = wc -> conn.await(wc, 1, SECONDS).isPresent();
+        Source channel = wc -> conn.awaitWhileConnected(wc, Long.MAX_VALUE, NANOSECONDS);
         return new Events(conn, channel, channel);
     }
 
@@ -108,27 +104,17 @@ final class Events {
     void awaitLast(RpmaWcOpcode opcode) throws InterruptedException {
         if (take(operations)) {
             expect(EnumSet.of(opcode));
-        } else if (end != RpmaConnEvent.CLOSED) {
-            throw ended();
         }
     }
 
     /** Waits until the other side disconnects. */
     void awaitClosed() throws InterruptedException {
-        if (end == null) {
-            Common.awaitClosed(conn);
-        } else {
-            conn.disconnect();
-        }
+        Common.awaitClosed(conn);
     }
 
     /** Disconnects, and waits until the connection is closed. */
     void disconnect() throws InterruptedException {
-        if (end == null) {
-            Common.disconnect(conn);
-        } else {
-            conn.disconnect();
-        }
+        Common.disconnect(conn);
     }
 
     private void next(Source source) throws InterruptedException {
@@ -139,21 +125,16 @@ final class Events {
 
     /** Takes the completion of a successful operation. Returns false if the connection ends without a completion. */
     private boolean take(Source source) throws InterruptedException {
-        while (!source.take(wc)) {
-            if (end != null) {
+        try {
+            source.take(wc);
+        } catch (RpmaException e) {
+            if (e.errnoName().equals("ENOTCONN")) {
                 return false;
             }
-            // The next round takes a completion that arrived before this event.
-            end = conn.nextEvent(0, SECONDS).orElse(null);
+            throw e;
         }
         if (wc.status(0) == RpmaWcStatus.WR_FLUSH_ERR) {
-            if (end == null) {
-                // on iWARP, this completion can arrive before the event
-                end = conn.nextEvent(1, SECONDS).orElse(null);
-            }
-            if (end != null) {
-                return false;
-            }
+            return false;
         }
         if (!wc.isSuccess(0)) {
             throw new IllegalStateException(
@@ -168,7 +149,10 @@ final class Events {
         }
     }
 
-    private IllegalStateException ended() {
-        return new IllegalStateException("the other side is gone: " + end.description());
+    private IllegalStateException ended() throws InterruptedException {
+        // on iWARP, the completions can arrive before the event
+        String event =
+                conn.nextEvent(1, SECONDS).map(RpmaConnEvent::description).orElse("its operations have ended");
+        return new IllegalStateException("the other side is gone: " + event);
     }
 }

@@ -76,7 +76,7 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
         }
         messages.add(new Messages(peer, PingPong.SIZE));
         recv(messages.size() - 1);
-        RpmaConn conn = Common.established(req.connect());
+        RpmaConn conn = req.connect(Common.STARTING_S, TimeUnit.SECONDS);
         conns.add(conn);
         playing.put(conn.getQpNum(), conn);
         Common.OUT.println("The client #" + conns.size() + " has been connected.");

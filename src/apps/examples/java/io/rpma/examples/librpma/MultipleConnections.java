@@ -105,8 +105,7 @@ final class MultipleConnections {
 
     private void serve(RpmaConnReq req, int slot) {
         try (req;
-                RpmaConn conn = req.connect()) {
-            Common.established(conn);
+                RpmaConn conn = req.connect(Common.STARTING_S, TimeUnit.SECONDS)) {
             lastEvent = System.nanoTime();
             CommonData data = CommonData.fromBytes(conn.getPrivateData());
             int offset = slot * NAME_SIZE;

@@ -19,7 +19,6 @@ final class Side {
     private static final long WAIT_S = 120;
     private static final long STARTING_S = 120;
     private static final long RETRY_MS = 100;
-    private static final long LOOK_MS = 10;
 
     private Side() {}
 
@@ -104,20 +103,19 @@ final class Side {
     }
 
     /**
-     * Waits for a message, and checks the events of the connection too: a receive does not end when the other side
-     * disconnects.
+     * Waits for a message. A receive does not end when the other side disconnects.
      *
      * @return false if the other side has disconnected instead
      */
     static boolean awaitMessage(RdmaId id, RpmaCompletions completions) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-        int count = 0;
-        while (count == 0 && System.nanoTime() < end) {
-            count = id.qp().getRecvComp(completions, LOOK_MS, TimeUnit.MILLISECONDS);
-            if (count == 0 && id.nextEvent(0, TimeUnit.SECONDS).isPresent()) {
-                // the last message may have arrived just before the event
-                return id.qp().pollRecvComp(completions) > 0 && completions.isSuccess(0);
+        int count;
+        try {
+            count = id.qp().getRecvCompWhileConnected(completions, WAIT_S, TimeUnit.SECONDS);
+        } catch (RpmaException e) {
+            if (e.errnoName().equals("ENOTCONN")) {
+                return false;
             }
+            throw e;
         }
         if (count > 0 && completions.status(0) == RpmaWcStatus.WR_FLUSH_ERR) {
             return false; // on iWARP, the disconnection ends the receives

@@ -5,7 +5,6 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
@@ -84,11 +83,6 @@ final class Receiver {
     /** Accepts one sender and serves it until it disconnects. */
     private void serve(RpmaPeer peer, OfferedMemory offered) throws IOException, InterruptedException {
         try (RpmaConn conn = accept(peer, offered)) {
-            RpmaConnEvent event = conn.nextEvent(timeout, SECONDS)
-                    .orElseThrow(() -> new IOException("no connection was established within " + timeout + " s"));
-            if (event != RpmaConnEvent.ESTABLISHED) {
-                throw new IOException("no connection was established: " + event.description());
-            }
             output.say("a sender has connected");
             String end = offered.serve(conn, timeout, SECONDS.toNanos(transferTimeout))
                     .orElseThrow(() -> new IOException(
@@ -104,7 +98,7 @@ final class Receiver {
             output.say("listening", address + " port " + port + ", for " + timeout + " s");
             RpmaConnReq request = endpoint.nextConnReq(cfg, timeout, SECONDS)
                     .orElseThrow(() -> new IOException("no sender has connected within " + timeout + " s (--timeout)"));
-            return offered.accept(request, SERVICE);
+            return offered.accept(request, SERVICE, timeout);
         }
     }
 }

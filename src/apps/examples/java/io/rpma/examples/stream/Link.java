@@ -127,12 +127,12 @@ final class Link {
     void await() throws IOException {
         checkUsable();
         try {
-            int taken = conn.getCq().await(completions, end == null ? CHECK_MS : 0, MILLISECONDS);
+            int taken = conn.getCq().awaitWhileConnected(completions, end == null ? CHECK_MS : 0, MILLISECONDS);
             if (taken > 0) {
                 handle(taken);
             } else if (end != null) {
                 throw lost(end);
-            } else if (!tookEvent()) {
+            } else {
                 probeIfSilent();
             }
         } catch (RpmaException | IllegalStateException e) {
@@ -160,12 +160,6 @@ final class Link {
                 handler.completed(completions, i);
             }
         }
-    }
-
-    /** Takes an event. The completions that came before the event are still to be handled. */
-    private boolean tookEvent() throws InterruptedException {
-        end = conn.nextEvent(0, SECONDS).map(RpmaConnEvent::description).orElse(null);
-        return end != null;
     }
 
     private void probeIfSilent() throws IOException {

@@ -19,7 +19,6 @@ import io.rpma.support.BackOff;
 import io.rpma.support.Errors;
 import io.rpma.support.LostException;
 import io.rpma.support.Offer;
-import io.rpma.support.RemoteConnection;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -111,8 +110,8 @@ final class StreamReader extends InputStream implements BlockReader {
             for (int i = 0; i <= Link.MESSAGES; i++) { // one more for the end of the stream
                 request.recv(region, 0, 0, Link.RECEIVE);
             }
-            RpmaConn conn = request.connect(Offer.of(peer, region, false).toPrivateData(Link.SERVICE));
-            RemoteConnection.awaitEstablished(conn, "the writer", SECONDS.toNanos(timeout));
+            byte[] offer = Offer.of(peer, region, false).toPrivateData(Link.SERVICE);
+            RpmaConn conn = request.connect(offer, timeout, SECONDS);
             usable = true;
             return new StreamReader(conn, memory, region, timeout);
         } finally {

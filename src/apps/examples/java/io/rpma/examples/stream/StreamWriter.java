@@ -17,7 +17,6 @@ import io.rpma.RpmaWcOpcode;
 import io.rpma.support.Errors;
 import io.rpma.support.LostException;
 import io.rpma.support.Offer;
-import io.rpma.support.RemoteConnection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -79,8 +78,7 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
     static StreamWriter connect(RpmaPeer peer, String address, int port, int timeout)
             throws IOException, InterruptedException {
         String name = address + ":" + port;
-        RpmaConn conn = request(peer, name, address, port);
-        RemoteConnection.awaitEstablished(conn, name, SECONDS.toNanos(timeout));
+        RpmaConn conn = establish(peer, name, address, port, timeout);
         RpmaMrRemote remote = null;
         RpmaMemory memory = null;
         RpmaMrLocal region = null;
@@ -107,10 +105,11 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
         }
     }
 
-    private static RpmaConn request(RpmaPeer peer, String name, String address, int port) throws LostException {
+    private static RpmaConn establish(RpmaPeer peer, String name, String address, int port, int timeout)
+            throws LostException, InterruptedException {
         byte[] service = ByteBuffer.allocate(Integer.BYTES).putInt(Link.SERVICE).array();
         try (RpmaConnCfg cfg = Link.writerCfg()) {
-            return RpmaConnReq.create(peer, address, port, cfg).connect(service);
+            return RpmaConnReq.create(peer, address, port, cfg).connect(service, timeout, SECONDS);
         } catch (RpmaException e) {
             throw new LostException(name, Errors.line(e));
         }

@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
+import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
@@ -67,7 +68,7 @@ final class PingConnection implements AutoCloseable {
      * @throws LostException if there is no answer; the connection can't be used any more
      */
     long roundTrip(long sequence, long timeout) throws IOException, InterruptedException {
-        checkConnected();
+        takeWhileConnected(0);
         ByteBuffer sent = memory.buffer(0, size);
         ByteBuffer answer = memory.buffer(size, size);
         // each message differs from the former answer, which is still in the memory
@@ -84,9 +85,10 @@ final class PingConnection implements AutoCloseable {
         return end - begin;
     }
 
-    /** No completion reports that the other side has closed the connection. */
-    private void checkConnected() throws LostException, InterruptedException {
-        if (conn.nextEvent(0, NANOSECONDS).isPresent()) {
+    private int takeWhileConnected(long timeout) throws LostException, InterruptedException {
+        try {
+            return conn.getCq().awaitWhileConnected(completions, timeout, NANOSECONDS);
+        } catch (RpmaException e) {
             throw new LostException(name, "the other side has closed the connection");
         }
     }
@@ -102,8 +104,7 @@ final class PingConnection implements AutoCloseable {
         long end = 0;
         for (int done = 0; done < 2; done += completions.count()) {
             long left = begin + timeout - System.nanoTime();
-            if (conn.getCq().await(completions, Math.max(0, left), NANOSECONDS) == 0) {
-                checkConnected();
+            if (takeWhileConnected(Math.max(0, left)) == 0) {
                 throw new LostException(name, "no answer within " + NANOSECONDS.toMillis(timeout) + " ms");
             }
             long now = System.nanoTime();

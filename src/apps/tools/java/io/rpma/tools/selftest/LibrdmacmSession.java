@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.selftest;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaCompletions;
@@ -12,14 +10,11 @@ import io.rpma.RpmaWcOpcode;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaAh;
 import io.rpma.rdmacm.RdmaConnParam;
-import io.rpma.rdmacm.RdmaEvent;
-import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaQpInitAttr;
-import java.util.Optional;
 
 /** The listening side of a connection of librdmacm, or of datagrams. */
 final class LibrdmacmSession {
@@ -67,19 +62,20 @@ final class LibrdmacmSession {
     private void serve() throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(Session.SLOTS);
         boolean datagrams = id.portSpace() == RdmaPortSpace.UDP;
-        Session session = new Session(datagrams ? Session.DATAGRAM_SILENCE_S : Session.SILENCE_S);
-        while (!hasEnded() && !session.isSilent()) {
+        int silence = datagrams ? Session.DATAGRAM_SILENCE_S : Session.SILENCE_S;
+        boolean connected = true;
+        while (connected) {
             qp.pollSendComp(completions);
-            if (qp.getRecvComp(completions, Session.TURN_MS, MILLISECONDS) > 0 && !answer(completions)) {
-                return;
-            }
-            session.heard(completions.count());
+            connected = take(completions, silence) && answer(completions);
         }
     }
 
-    private boolean hasEnded() throws InterruptedException {
-        Optional<RdmaEvent> event = id.nextEvent(0, NANOSECONDS);
-        return event.isPresent() && event.get().type() != RdmaEventType.ESTABLISHED;
+    private boolean take(RpmaCompletions completions, int silence) throws InterruptedException {
+        try {
+            return qp.getRecvCompWhileConnected(completions, silence, SECONDS) > 0;
+        } catch (RpmaException e) {
+            return Session.isConnected(e);
+        }
     }
 
     /** Returns whether the connection still works. */

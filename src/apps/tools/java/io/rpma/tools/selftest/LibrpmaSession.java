@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.selftest;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
@@ -17,7 +15,6 @@ import io.rpma.RpmaWcOpcode;
 import io.rpma.support.Offer;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.Optional;
 
 /** The listening side of a connection of librpma. */
 final class LibrpmaSession {
@@ -73,18 +70,18 @@ final class LibrpmaSession {
 
     private void serve() throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(Session.SLOTS);
-        Session session = new Session(Session.SILENCE_S);
-        while (!hasEnded() && !session.isSilent()) {
-            if (conn.getCq().await(completions, Session.TURN_MS, MILLISECONDS) > 0 && !answer(completions)) {
-                return;
-            }
-            session.heard(completions.count());
+        boolean connected = true;
+        while (connected) {
+            connected = take(completions) && answer(completions);
         }
     }
 
-    private boolean hasEnded() throws InterruptedException {
-        Optional<RpmaConnEvent> event = conn.nextEvent(0, NANOSECONDS);
-        return event.isPresent() && event.get() != RpmaConnEvent.ESTABLISHED;
+    private boolean take(RpmaCompletions completions) throws InterruptedException {
+        try {
+            return conn.getCq().awaitWhileConnected(completions, Session.SILENCE_S, SECONDS) > 0;
+        } catch (RpmaException e) {
+            return Session.isConnected(e);
+        }
     }
 
     /** Returns whether the connection still works. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.selftest;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
+import io.rpma.RpmaException;
 
 /** What the listening sides have in common: the places of their messages, and the end of a silent client. */
 final class Session {
@@ -20,35 +20,18 @@ final class Session {
     /** The same time for datagrams: no event reports that their client is gone. */
     static final int DATAGRAM_SILENCE_S = 5;
 
-    /** The time between two looks at the events of a connection. */
-    static final int TURN_MS = 20;
-
-    private final long silence;
-    private long heard = System.nanoTime();
-
-    /**
-     * Begins a session.
-     *
-     * @param silence the time without a message, in seconds, after which the next client gets its turn
-     */
-    Session(int silence) {
-        this.silence = SECONDS.toNanos(silence);
-    }
+    private Session() {}
 
     /** Returns the place of a receive. */
     static long offset(int slot) {
         return Answer.DATA + (long) slot * Answer.SLOT;
     }
 
-    /** Notes completions. */
-    void heard(int completions) {
-        if (completions > 0) {
-            heard = System.nanoTime();
+    /** Returns false if a wait has failed because the connection has ended. */
+    static boolean isConnected(RpmaException failure) {
+        if (failure.errnoName().equals("ENOTCONN")) {
+            return false;
         }
-    }
-
-    /** Returns whether the client has sent nothing for so long that the next one gets its turn. */
-    boolean isSilent() {
-        return System.nanoTime() - heard > silence;
+        throw failure;
     }
 }
