@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
@@ -160,7 +159,7 @@ public final class ReplicatedMap implements AutoCloseable {
 
     /** Waits for the next completion. After a failure the connection is not usable. */
     private void await(String operation) throws LostException, InterruptedException {
-        if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+        if (conn.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
             throw new LostException(operation + ": " + completions);
         }
     }
@@ -188,11 +187,7 @@ public final class ReplicatedMap implements AutoCloseable {
     }
 
     private void connect() throws IOException, InterruptedException {
-        conn = RpmaConnReq.create(peer, address, port, null).connect();
-        RpmaConnEvent event = conn.nextEvent(10, TimeUnit.SECONDS).orElse(RpmaConnEvent.UNREACHABLE);
-        if (event != RpmaConnEvent.ESTABLISHED) {
-            throw new LostException(event.toString());
-        }
+        conn = RpmaConnReq.create(peer, address, port, null).connect(10, TimeUnit.SECONDS);
         ByteBuffer offer = ByteBuffer.wrap(conn.getPrivateData());
         if (offer.getLong() != MARK) {
             throw new IOException(address + " has no MapStore");

@@ -131,6 +131,17 @@ class ConnectionEndIT {
     }
 
     @Test
+    void theEndOfTheConnectionEndsTheWaitsForBothQueues() throws InterruptedException {
+        try (Pair pair = Pair.connect(Queues.TWO.cfg)) {
+            Blocked operations = waiting(pair.client);
+            Blocked receives = new Blocked(() -> Queues.TWO.await(pair.client));
+            pair.server.disconnect();
+            assertEnded(operations.failure());
+            assertEnded(receives.failure());
+        }
+    }
+
+    @Test
     void anotherThreadTakesTheEvent() throws Exception {
         try (Pair pair = Pair.connect()) {
             Blocked waiter = waiting(pair.client);

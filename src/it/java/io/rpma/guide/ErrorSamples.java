@@ -4,7 +4,6 @@ package io.rpma.guide;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEventLoop;
@@ -28,31 +27,20 @@ final class ErrorSamples {
 
     /** Connects, or throws an exception after at most 14 seconds, the resolution of a name and the close. */
     static RpmaConn connect(RpmaPeer peer, String server, int port) throws IOException, InterruptedException {
-        RpmaConn conn;
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout(2000)) {
-            conn = RpmaConnReq.create(peer, server, port, cfg).connect();
+            return RpmaConnReq.create(peer, server, port, cfg).connect(10, TimeUnit.SECONDS);
         } catch (RpmaException e) {
             throw new IOException("can't connect to " + server, e);
         }
-        boolean established = false;
-        try {
-            RpmaConnEvent event =
-                    conn.nextEvent(10, TimeUnit.SECONDS).orElseThrow(() -> new IOException("no answer of " + server));
-            established = event == RpmaConnEvent.ESTABLISHED;
-            if (!established) {
-                throw new IOException(server + " answers " + event);
-            }
-            return conn;
-        } finally {
-            if (!established) {
-                conn.close();
-            }
-        }
     }
 
-    /** Takes one completion. After an exception, close the connection and make a new one. */
+    /**
+     * Takes one completion. After an exception, close the connection and make a new one.
+     *
+     * @throws RpmaException if the connection has ended
+     */
     static long takeCompletion(RpmaConn conn, RpmaCompletions completions) throws IOException, InterruptedException {
-        if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0) {
+        if (conn.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0) {
             throw new IOException("no completion within 10 s: the other host or the network is down");
         }
         if (!completions.isSuccess(0)) {

@@ -31,7 +31,7 @@ final class MemorySamples {
             throw new IOException("the send queue is full");
         }
         RpmaCompletions completions = RpmaCompletions.create(1);
-        if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+        if (conn.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
             throw new IOException("not written: " + completions);
         }
     }
@@ -46,7 +46,8 @@ final class MemorySamples {
     static void persistOnRequest(RpmaConn client, RpmaMemory memory) throws IOException, InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
         do {
-            if (client.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+            if (client.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0
+                    || !completions.isSuccess(0)) {
                 throw new IOException("no request: " + completions);
             }
             // the other completion is the end of the previous answer
@@ -69,7 +70,7 @@ final class MemorySamples {
         RpmaCompletions completions = RpmaCompletions.create(1);
         // the end of the send and the answer, in either order
         for (int i = 0; i < 2; i++) {
-            if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+            if (conn.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
                 throw new IOException("not persistent: " + completions);
             }
         }

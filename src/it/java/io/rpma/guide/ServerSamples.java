@@ -3,8 +3,8 @@ package io.rpma.guide;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
+import io.rpma.RpmaCq;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
@@ -12,12 +12,13 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaWcOpcode;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /** The samples of docs/guide/servers.md. */
 final class ServerSamples {
     private ServerSamples() {}
 
-    /** Answers each message of each client, with two threads for each client. Returns when the endpoint is closed. */
+    /** Answers each message of each client, with a thread for each client. Returns when the endpoint is closed. */
     static void serve(RpmaEp ep, RpmaMrLocal region, Executor threads) throws InterruptedException {
         long next = 0;
         while (true) {
@@ -42,7 +43,6 @@ final class ServerSamples {
     private static void start(Executor threads, RpmaConn conn, RpmaMrLocal region, long offset) {
         try {
             threads.execute(() -> answer(conn, region, offset));
-            threads.execute(() -> closeAtTheEnd(conn));
         } catch (RejectedExecutionException stopped) {
             conn.close();
         }
@@ -50,26 +50,16 @@ final class ServerSamples {
 
     private static void answer(RpmaConn conn, RpmaMrLocal region, long offset) {
         RpmaCompletions completions = RpmaCompletions.create(1);
+        RpmaCq cq = conn.getCq();
         try (conn) {
             boolean posted = true;
-            while (posted && conn.getCq().await(completions) == 1 && completions.isSuccess(0)) {
+            while (posted && cq.awaitWhileConnected(completions, 1, TimeUnit.DAYS) == 1 && completions.isSuccess(0)) {
                 posted = completions.opcode(0) == RpmaWcOpcode.RECV
                         ? conn.send(region, offset, 8, RpmaConn.F_COMPLETION_ALWAYS, 2)
                         : conn.recv(region, offset, 8, 1);
             }
-        } catch (IllegalStateException | InterruptedException e) {
-            // the connection is closed, or the server stops
-        }
-    }
-
-    private static void closeAtTheEnd(RpmaConn conn) {
-        try (conn) {
-            RpmaConnEvent event = conn.nextEvent();
-            while (event == RpmaConnEvent.ESTABLISHED) {
-                event = conn.nextEvent();
-            }
-        } catch (IllegalStateException | InterruptedException e) {
-            // the other thread has closed the connection, or the server stops
+        } catch (RpmaException | IllegalStateException | InterruptedException e) {
+            // the client has gone, or the server stops
         }
     }
 

@@ -43,7 +43,7 @@ final class ThroughputSamples {
                 }
                 posted++;
             }
-            if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0) {
+            if (conn.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0) {
                 throw new IOException("no completion after block " + completed);
             }
             for (int i = 0; i < completions.count(); i++) {
@@ -71,7 +71,7 @@ final class ThroughputSamples {
 
     private static void awaitOne(RpmaConn conn) throws IOException, InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+        if (conn.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
             throw new IOException("not written: " + completions);
         }
     }

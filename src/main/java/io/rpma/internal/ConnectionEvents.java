@@ -172,17 +172,25 @@ public abstract class ConnectionEvents<E> {
     boolean look(long nanos) throws InterruptedException {
         if (end == null && watched() != null && lock(nanos)) {
             try {
-                synchronized (kept) {
-                    E event = watched() == null ? null : noted(takeNative());
-                    if (event != null) {
-                        kept.add(event);
-                    }
-                }
+                keep();
             } finally {
                 lock.unlock();
             }
+            if (end != null) {
+                // threads that wait for another queue
+                wakeWaits();
+            }
         }
         return end != null;
+    }
+
+    private void keep() {
+        synchronized (kept) {
+            E event = watched() == null ? null : noted(takeNative());
+            if (event != null) {
+                kept.add(event);
+            }
+        }
     }
 
     /** Returns the failure of a wait, after the end. */

@@ -3,7 +3,6 @@ package greeting;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaFlushType;
@@ -31,11 +30,7 @@ public final class Client {
         try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(address));
                 RpmaMemory memory = RpmaMemory.allocate(4096);
                 RpmaMrLocal local = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
-                RpmaConn server = RpmaConnReq.create(peer, address, port, null).connect()) {
-            RpmaConnEvent event = server.nextEvent();
-            if (event != RpmaConnEvent.ESTABLISHED) {
-                throw new IOException("not connected: " + event);
-            }
+                RpmaConn server = RpmaConnReq.create(peer, address, port, null).connect(10, TimeUnit.SECONDS)) {
             memory.buffer().putInt(0, bytes.length).put(4, bytes);
             try (RpmaMrRemote target = RpmaMrRemote.fromDescriptor(server.getPrivateData())) {
                 server.write(target, 0, local, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 1);
@@ -53,7 +48,7 @@ public final class Client {
 
     private static void await(RpmaConn server, String operation) throws IOException, InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        if (server.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+        if (server.getCq().awaitWhileConnected(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
             throw new IOException(operation + " failed: " + completions);
         }
     }
