@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <librpma.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/eventfd.h>
@@ -17,6 +18,7 @@
 #include "natives.h"
 
 #define NANOS_PER_SECOND 1000000000LL
+#define NANOS_PER_MILLISECOND 1000000LL
 
 static int64_t now(void)
 {
@@ -25,19 +27,29 @@ static int64_t now(void)
 	return (int64_t)time.tv_sec * NANOS_PER_SECOND + time.tv_nsec;
 }
 
+/*
+ * Waits for whole milliseconds by poll(2): after the process was stopped, the kernel continues it with the former
+ * deadline, but ppoll(2) with the former rest. Sets whether the deadline has passed afterwards.
+ */
+static int poll_once(struct pollfd *fds, nfds_t count, int64_t left, bool *last)
+{
+	*last = left < NANOS_PER_MILLISECOND;
+	if (*last) {
+		const struct timespec rest = { 0, left > 0 ? (long)left : 0 };
+		return ppoll(fds, count, &rest, NULL);
+	}
+	int64_t millis = left / NANOS_PER_MILLISECOND;
+	return poll(fds, count, millis > INT_MAX ? INT_MAX : (int)millis);
+}
+
 /* the deadline WAIT_FOREVER is never reached */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 {
 	for (;;) {
-		struct timespec left = { 0, 0 };
-		if (deadline != WAIT_FOREVER) {
-			int64_t nanos = deadline - now();
-			if (nanos > 0)
-				left = (struct timespec){ (time_t)(nanos / NANOS_PER_SECOND),
-							  (long)(nanos % NANOS_PER_SECOND) };
-		}
-		int ready = ppoll(fds, count, deadline == WAIT_FOREVER ? NULL : &left, NULL);
-		if (ready >= 0 || errno != EINTR)
+		bool last = false;
+		int ready = deadline == WAIT_FOREVER ? poll(fds, count, -1)
+						     : poll_once(fds, count, deadline - now(), &last);
+		if (ready > 0 || (ready == 0 && last) || (ready < 0 && errno != EINTR))
 			return ready;
 	}
 }

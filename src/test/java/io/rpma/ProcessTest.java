@@ -33,6 +33,13 @@ class ProcessTest {
         assertThat(run("forbid").out()).isEqualTo("filter: 0\nclosed\n");
     }
 
+    /** The time in which the process is stopped counts. The limit is 5 s, and the stop lasts 6 s. */
+    @Test
+    void aWaitKeepsItsLimitWhenTheProcessIsStopped() throws Exception {
+        long millis = Long.parseLong(run("stop").out().strip());
+        assertThat(millis).isBetween(5_000L, 11_000L);
+    }
+
     /** The child has only one of the threads, and no end of the others' calls. */
     @Test
     void aForkedChildExits() throws Exception {

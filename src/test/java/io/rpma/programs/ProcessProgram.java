@@ -4,8 +4,10 @@ package io.rpma.programs;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
+import io.rpma.testing.Blocked;
 import io.rpma.testing.Pair;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** Uses the library while other native code changes the process, and then ends the JVM. */
 public final class ProcessProgram {
@@ -17,7 +19,7 @@ public final class ProcessProgram {
 
     private static native int forkAndExit();
 
-    /** The arguments are the library with the natives, and the task: "forbid" or "fork". */
+    /** The arguments are the library with the natives, and the task: "forbid", "stop" or "fork". */
     public static void main(String[] arguments) throws Exception {
         System.load(arguments[0]);
         if (arguments[1].equals("forbid")) {
@@ -27,10 +29,21 @@ public final class ProcessProgram {
             open.close();
             RpmaConnCfg.create().close();
             System.out.println("closed");
+        } else if (arguments[1].equals("stop")) {
+            stop(Pair.connect().client);
         } else {
             fork(Pair.connect().client);
         }
         System.exit(0);
+    }
+
+    private static void stop(RpmaConn conn) throws Exception {
+        long start = System.nanoTime();
+        Blocked wait = new Blocked(() -> conn.nextEvent(5, TimeUnit.SECONDS));
+        String self = Long.toString(ProcessHandle.current().pid());
+        new ProcessBuilder("sh", "-c", "kill -STOP " + self + "; sleep 6; kill -CONT " + self).start();
+        wait.result();
+        System.out.println(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
     }
 
     /** A thread that polls has a mark almost always. */
