@@ -13,11 +13,13 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "handle.h"
 #include "log.h"
 #include "natives.h"
 #include "versions.h"
@@ -274,6 +276,77 @@ static jbyteArray device_name(JNI_PARAMS, jlong device)
 	return jni_bytes(env, name, (jsize)strlen(name));
 }
 
+/* the handle of the device as the source of its events, or librpma's code */
+static jlong device_events(JNI_PARAMS, jlong device)
+{
+	struct ibv_context *context = jni_pointer(device);
+	log_begin();
+	if (jni_nonblocking(context->async_fd) != 0)
+		return log_end(log_error("fcntl()", errno));
+	jlong handle = handle_new(context, context->async_fd);
+	return handle < 0 ? log_end((int)handle) : (log_end(0), handle);
+}
+
+static bool is_of_queue_pair(enum ibv_event_type type)
+{
+	switch (type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_of_port(enum ibv_event_type type)
+{
+	switch (type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Takes an event and sets the values: its type, and the number of the port, the number of the queue pair and the
+ * descriptor of the completion channel that it is of, or 0, 0 and -1. The event is acknowledged at once, because
+ * nothing can destroy its object before. 0, RPMA_E_NO_EVENT or an error
+ */
+static jint device_next_event(JNI_PARAMS, jlong handle, jlongArray values)
+{
+	struct ibv_context *context = handle_hold(handle);
+	if (context == NULL)
+		return RESULT_CLOSED;
+	struct ibv_async_event event = { .event_type = IBV_EVENT_CQ_ERR };
+	int rc = ibv_get_async_event(context, &event) == 0 ? 0 : errno;
+	handle_release(handle);
+	if (rc != 0)
+		return rc == EAGAIN || rc == EINTR ? RPMA_E_NO_EVENT : RESULT_ERRNO - rc;
+	jlong all[] = { event.event_type, 0, 0, -1 };
+	if (is_of_port(event.event_type))
+		all[1] = event.element.port_num;
+	else if (is_of_queue_pair(event.event_type))
+		all[2] = event.element.qp->qp_num;
+	else if (event.event_type == IBV_EVENT_CQ_ERR && event.element.cq->channel != NULL)
+		all[3] = event.element.cq->channel->fd;
+	ibv_ack_async_event(&event);
+	(*env)->SetLongArrayRegion(env, values, 0, sizeof(all) / sizeof(all[0]), all);
+	return 0;
+}
+
 static const JNINativeMethod methods[] = {
 	{ "deviceGet", "(Ljava/lang/String;Z)J", device_get },
 	{ "devicePin", "(J)I", device_pin },
@@ -287,6 +360,8 @@ static const JNINativeMethod methods[] = {
 	{ "deviceInterfaces", "(JI[B)I", device_interfaces },
 	{ "devicePortOf", "(J[BI)I", device_port_of },
 	{ "deviceName", "(J)[B", device_name },
+	{ "deviceEvents", "(J)J", device_events },
+	{ "deviceNextEvent", "(J[J)I", device_next_event },
 };
 
 const struct jni_table device_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -47,6 +47,13 @@ JNIEXPORT jstring JNICALL Java_io_rpma_testing_StandIn_alive(JNIEnv *env, jclass
 	return (*env)->NewStringUTF(env, standin_alive());
 }
 
+JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_deviceEvent(JNIEnv *env, jclass natives, jint type, jint port)
+{
+	(void)env;
+	(void)natives;
+	standin_device_event(type, port);
+}
+
 JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_notifyListeners(JNIEnv *env, jclass natives, jint event)
 {
 	(void)env;

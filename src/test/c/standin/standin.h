@@ -56,6 +56,7 @@ bool standin_await_gate(int calls);
  * Sets a limit of the device by its name in struct ibv_device_attr, for example max_qp; 0 restores the initial limit.
  */
 void standin_limit(const char *name, int most);
+void standin_device_event(int type, int port);
 /* The numbers of live objects, as "2 queue pair, 1 memory region". */
 const char *standin_alive(void);
 

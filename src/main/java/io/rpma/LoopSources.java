@@ -100,6 +100,28 @@ final class LoopSources {
         }
     }
 
+    /** The events of a device. */
+    static final class DeviceEvents extends Source<RpmaDeviceEvent> {
+        private final RpmaDevice device;
+        private final RpmaEventLoop.Handler<? super RpmaDeviceEvent> handler;
+
+        DeviceEvents(RpmaDevice device, RpmaEventLoop.Handler<? super RpmaDeviceEvent> handler) {
+            super(device, device.events());
+            this.device = device;
+            this.handler = handler;
+        }
+
+        @Override
+        public RpmaDeviceEvent take() {
+            return device.takeEvent();
+        }
+
+        @Override
+        public void call(RpmaDeviceEvent event) throws Exception {
+            handler.handle(event);
+        }
+    }
+
     /** The completions of a channel. */
     static final class Completions extends CompletionSource<RpmaCq> {
         /** Null for the queue of a shared receive queue. */

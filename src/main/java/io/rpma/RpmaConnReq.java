@@ -247,7 +247,7 @@ public final class RpmaConnReq implements AutoCloseable {
                             Errno.ETIMEDOUT,
                             "no answer from " + otherSide() + " in " + timeout + " "
                                     + unit.name().toLowerCase(Locale.ROOT))
-                    : Call.failure(CONNECT, event.errno(), event + " by " + otherSide());
+                    : Call.failure(CONNECT, event.errno(), event.description() + ": " + otherSide());
         } catch (RuntimeException | Error | InterruptedException e) {
             closeAfter(made, e);
             throw e;

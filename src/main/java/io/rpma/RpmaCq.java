@@ -128,8 +128,10 @@ public final class RpmaCq {
      * Takes completions. If there are none, waits for the first completion, as long as the connection exists: the wait
      * also ends with an event that reports the end of the connection, such as {@link RpmaConnEvent#CLOSED}.
      *
-     * <p>Completions that have arrived come first. The wait takes the event, unless another thread waits for events or
-     * a loop serves them; {@link RpmaConn#nextEvent()} still returns it afterwards.
+     * <p>Completions that have arrived come first. Those of operations that the other side has executed can still come
+     * after the event: {@link #await(RpmaCompletions, long, TimeUnit) await} waits for them. The wait takes the event,
+     * unless another thread waits for events or a loop serves them; {@link RpmaConn#nextEvent()} still returns it
+     * afterwards.
      *
      * @param completions receives the completions; its former content is lost
      * @param timeout the maximum time to wait; 0 returns without waiting

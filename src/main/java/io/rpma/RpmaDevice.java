@@ -7,7 +7,10 @@ import io.rpma.internal.Errno;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Log;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
+import io.rpma.internal.Waiter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +20,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -33,13 +39,14 @@ import java.util.stream.LongStream;
  * }</pre>
  *
  * <p>A device needs no close: it stays open for the life of the process. Safe for use by many threads. The searches of
- * {@link #local} and {@link #remote} run one after the other. The other methods do not wait for them, and do not block.
+ * {@link #local} and {@link #remote} run one after the other. The other methods do not wait for them, and do not block, except
+ * {@link #nextEvent()}.
  *
  * <p>Each method except {@link #name()} asks the device anew. If the query fails, the method throws
  * {@link RpmaException}: for example, if the device was removed.
  *
  * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3), rdma_get_devices(3),
- * ibv_query_device_ex(3).
+ * ibv_query_device_ex(3), ibv_get_async_event(3).
  */
 public final class RpmaDevice {
     private static final String GET = "rpma_utils_get_ibv_context";
@@ -48,6 +55,18 @@ public final class RpmaDevice {
 
     /** librpma's look-up is not thread-safe. */
     private static final ReentrantLock LOOKUP = new ReentrantLock();
+
+    private static final String GET_EVENT = "ibv_get_async_event";
+
+    /** The sources of the events, which stay open. */
+    private static final Map<Long, Resource> EVENTS = new ConcurrentHashMap<>();
+
+    private static final ObjectKind EVENTS_KIND = new ObjectKind("none") {
+        @Override
+        protected long delete(Resource object) {
+            throw new AssertionError(object);
+        }
+    };
 
     /** The contexts that librdmacm keeps open; guarded by LOOKUP. */
     private static final Set<Long> PINNED = new HashSet<>();
@@ -269,6 +288,69 @@ public final class RpmaDevice {
      */
     public List<InetAddress> addresses() {
         return ports().stream().flatMap(port -> port.addresses().stream()).toList();
+    }
+
+    /**
+     * Waits for the next event of the device, without a timeout.
+     *
+     * <p>The process gets each event of a device once, whichever thread, loop or {@code RpmaDevice} takes it. Events
+     * since the start of the process are kept until they are taken.
+     *
+     * @return the event
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if an {@link RpmaEventLoop} serves the events
+     * @throws RpmaException if the system fails, for example because the device is removed
+     */
+    public RpmaDeviceEvent nextEvent() throws InterruptedException {
+        return next(Waiter.FOREVER);
+    }
+
+    /**
+     * Waits for the next event of the device, as {@link #nextEvent()}.
+     *
+     * @param timeout the maximum time to wait; 0 returns without waiting
+     * @param unit the unit of {@code timeout}
+     * @return the event; empty if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws IllegalStateException if an {@link RpmaEventLoop} serves the events
+     * @throws RpmaException if the system fails, for example because the device is removed
+     */
+    public Optional<RpmaDeviceEvent> nextEvent(long timeout, TimeUnit unit) throws InterruptedException {
+        return Optional.ofNullable(next(Waiter.nanos(timeout, unit)));
+    }
+
+    private RpmaDeviceEvent next(long nanos) throws InterruptedException {
+        long start = Waiter.start(nanos);
+        while (Waiter.await(GET_EVENT, events(), Waiter.left(nanos, start))) {
+            RpmaDeviceEvent event = takeEvent();
+            if (event != null) {
+                return event;
+            }
+        }
+        return null;
+    }
+
+    /** Takes an event. Returns null if there is none. */
+    RpmaDeviceEvent takeEvent() {
+        long[] values = new long[4];
+        int result = Natives.deviceNextEvent(events().handle(), values);
+        if (result == Result.NO_EVENT) {
+            return null;
+        }
+        Call.check(GET_EVENT, result, events());
+        return RpmaDeviceEvent.of(values);
+    }
+
+    /** The object with the descriptor of the events. */
+    Resource events() {
+        return EVENTS.computeIfAbsent(context, RpmaDevice::openEvents);
+    }
+
+    private static Resource openEvents(long context) {
+        Resource events = new Resource(RpmaDevice.class, "RpmaDevice events", EVENTS_KIND);
+        events.make(GET_EVENT, () -> Natives.deviceEvents(context));
+        return events;
     }
 
     /**

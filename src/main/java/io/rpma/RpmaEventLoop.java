@@ -209,6 +209,20 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
+     * Registers a handler of the events of a device: see {@link RpmaDevice#nextEvent()}.
+     *
+     * @param device the device
+     * @param handler handles each event
+     * @return the registration
+     * @throws IllegalStateException if this loop is closed, or a loop already serves the device's events
+     * @throws RpmaException if the kernel refuses to watch another descriptor
+     */
+    public Registration onDeviceEvent(RpmaDevice device, Handler<? super RpmaDeviceEvent> handler) {
+        checkHandler(handler);
+        return register(new LoopSources.DeviceEvents(device, handler));
+    }
+
+    /**
      * Registers a handler of the completions of a queue, including completions that are already in the queue.
      *
      * @param cq the queue

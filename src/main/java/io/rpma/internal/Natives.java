@@ -41,6 +41,17 @@ public final class Natives {
 
     public static native int deviceIsOdpCapable(long device);
 
+    /** Returns the handle of the device as the source of its events. */
+    public static native long deviceEvents(long device);
+
+    /**
+     * Takes an event.
+     *
+     * @param values gets the type, and the number of the port, the number of the queue pair and the descriptor of the
+     *     completion channel, or 0, 0 and -1
+     */
+    public static native int deviceNextEvent(long events, long[] values);
+
     public static native int deviceIsFlushNative(long device);
 
     public static native int deviceIsAtomicWriteNative(long device);

@@ -65,6 +65,9 @@ public final class StandIn implements AutoCloseable {
     /** The numbers of the live objects of the device, such as {@code 2 queue pair, 1 memory region}. */
     public static native String alive();
 
+    /** Delivers an event of the device, by its number in {@code enum ibv_event_type}, and the number of a port. */
+    public static native void deviceEvent(int type, int port);
+
     /** Delivers an event of librdmacm, by its number, to each id that listens. */
     public static native void notifyListeners(int event);
 

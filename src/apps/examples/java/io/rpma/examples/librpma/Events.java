@@ -38,9 +38,21 @@ final class Events {
         return of(conn, conn.getRcq().orElse(conn.getCq()));
     }
 
-    /** Waits on a connection whose receives complete in this queue. */
+    /** Waits on a connection whose receives complete in this queue, which may be that of a shared receive queue. */
     static Events of(RpmaConn conn, RpmaCq receives) {
-        return new Events(conn, source(conn.getCq()), source(receives));
+        boolean own = receives == conn.getCq() || receives == conn.getRcq().orElse(null);
+        return new Events(conn, source(conn.getCq()), own ? source(receives) : inTurns(receives, conn));
+    }
+
+    /** A shared receive queue does not see the end of a connection. */
+    private static Source inTurns(RpmaCq cq, RpmaConn conn) {
+        RpmaCompletions none = RpmaCompletions.create(1);
+        return wc -> {
+            while (cq.await(wc, 1, SECONDS) == 0) {
+                // nothing is being sent, so this only checks the connection
+                conn.getCq().awaitWhileConnected(none, 0, SECONDS);
+            }
+        };
     }
 
     private static Source source(RpmaCq cq) {

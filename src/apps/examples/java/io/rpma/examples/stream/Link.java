@@ -127,7 +127,7 @@ final class Link {
     void await() throws IOException {
         checkUsable();
         try {
-            int taken = conn.getCq().awaitWhileConnected(completions, end == null ? CHECK_MS : 0, MILLISECONDS);
+            int taken = take();
             if (taken > 0) {
                 handle(taken);
             } else if (end != null) {
@@ -141,6 +141,18 @@ final class Link {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for " + name);
         }
+    }
+
+    /** Takes completions. What the other side has executed before its disconnection can complete after that event. */
+    private int take() throws InterruptedException {
+        if (end == null) {
+            try {
+                return conn.getCq().awaitWhileConnected(completions, CHECK_MS, MILLISECONDS);
+            } catch (RpmaException e) {
+                end = Errors.line(e);
+            }
+        }
+        return conn.getCq().await(completions, CHECK_MS, MILLISECONDS);
     }
 
     private void handle(int taken) throws IOException {
