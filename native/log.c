@@ -5,6 +5,7 @@
 #include "log.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <librpma.h>
 #include <pthread.h>
@@ -24,6 +25,14 @@
 #define REASON_SIZE 256
 /* the longest time that the end of the process waits for blocked calls of daemon threads */
 #define EXIT_PATIENCE_MS 20
+#define OWNER_SIZE 256
+
+typedef _Atomic(const char *) owner_name;
+
+/* in the copy of the shim that was loaded first: the class loader whose copy receives librpma's messages, or NULL */
+__attribute__((visibility("default"))) owner_name rpma_java_owner;
+/* the class loader of this copy */
+static char own_name[OWNER_SIZE];
 
 static pthread_mutex_t ring_lock = PTHREAD_MUTEX_INITIALIZER;
 static char ring[RING_SIZE][LINE_SIZE];
@@ -296,7 +305,36 @@ static jint log_get_threshold(JNI_PARAMS, jint threshold)
 	return rc != 0 ? rc : (jint)level + 1;
 }
 
+/* the variable of the first copy, which the dynamic linker finds by its name (DT_SONAME) and never unloads */
+static owner_name *owner_of_process(void)
+{
+	void *first = dlopen("librpma-java.so", RTLD_LAZY | RTLD_NOLOAD);
+	void *owner = first == NULL ? NULL : dlsym(first, "rpma_java_owner");
+	return owner == NULL ? &rpma_java_owner : owner;
+}
+
+/*
+ * librpma has one log function for the whole process. Returns NULL if this copy of the shim receives the messages from
+ * now on, and otherwise the class loader of the copy that does.
+ */
+static jbyteArray log_claim(JNI_PARAMS, jbyteArray loader)
+{
+	jsize length = (*env)->GetArrayLength(env, loader);
+	if (length >= (jsize)sizeof(own_name))
+		length = sizeof(own_name) - 1;
+	(*env)->GetByteArrayRegion(env, loader, 0, length, (jbyte *)own_name);
+	own_name[length] = '\0';
+	const char *owner = NULL;
+	if (!atomic_compare_exchange_strong(owner_of_process(), &owner, own_name) && owner != own_name)
+		return jni_bytes(env, owner, (jsize)strlen(owner));
+	/* while another thread sets it */
+	while (rpma_log_set_function(receive) == RPMA_E_AGAIN)
+		continue;
+	return NULL;
+}
+
 static const JNINativeMethod methods[] = {
+	{ "logClaim", "([B)[B", log_claim },
 	{ "lastMessages", "()[B", last_messages },
 	{ "hasMessages", "()Z", has_messages },
 	{ "nextMessage", "()[B", next_message },
@@ -310,14 +348,10 @@ static const JNINativeMethod methods[] = {
 
 const struct jni_table log_natives = { methods, sizeof(methods) / sizeof(methods[0]) };
 
-int log_init(void)
-{
-	return rpma_log_set_function(receive);
-}
-
 void log_fini(void)
 {
-	(void)rpma_log_set_function(RPMA_LOG_USE_DEFAULT_FUNCTION);
+	if (*owner_of_process() == own_name)
+		(void)rpma_log_set_function(RPMA_LOG_USE_DEFAULT_FUNCTION);
 }
 
 /*

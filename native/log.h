@@ -14,7 +14,7 @@
 
 #include "thread.h"
 
-int log_init(void);
+/* ends the messages to this copy of the shim */
 void log_fini(void);
 
 /* bracket each call that is not marked; log_end() returns rc */

@@ -57,7 +57,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved __attribute__((unus
 	JNIEnv *env;
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK)
 		return JNI_ERR;
-	if (guard_init() != 0 || thread_init() != 0 || register_natives(env) != 0 || log_init() != 0)
+	if (guard_init() != 0 || thread_init() != 0 || register_natives(env) != 0)
 		return JNI_ERR;
 	return JNI_VERSION_10;
 }

@@ -12,6 +12,7 @@ import io.rpma.programs.LoadProgram;
 import io.rpma.programs.NoThreadsProgram;
 import io.rpma.programs.OtherPlatformProgram;
 import io.rpma.programs.PackagesProgram;
+import io.rpma.programs.RestoredPropertiesProgram;
 import io.rpma.programs.ThreadLimitProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
@@ -349,6 +350,44 @@ class LoadingTest {
                     .contains("already loaded in this JVM by the class loader")
                     .contains("loader 1");
         }
+    }
+
+    private static List<String> loadWithRestoredProperties(String... options) throws Exception {
+        Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
+                .options(options)
+                .run(RestoredPropertiesProgram.class, Jvm.libraryJar().toString());
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        return finished.out().lines().toList();
+    }
+
+    private static String refusal(int loader, String owner) {
+        return loader + ": java.lang.UnsatisfiedLinkError: rpma-java was already loaded in this JVM by " + owner
+                + ", and librpma serves only one copy until the JVM ends: put one rpma-java jar where all users share it,"
+                + " for example into the server's common library directory";
+    }
+
+    /** A copy that was refused stays in the process, so the next class loader loads none unless it must. */
+    @Test
+    void aSecondClassLoaderIsRefusedIfThePropertiesWereRestored() throws Exception {
+        List<String> lines = loadWithRestoredProperties();
+        assertThat(lines)
+                .hasSize(6)
+                .startsWith(
+                        "1: loaded",
+                        refusal(2, "the class loader loader 1"),
+                        refusal(3, "the class loader loader 1"),
+                        refusal(4, "the class loader loader 1"))
+                .endsWith("3 shims");
+        assertThat(lines.get(4)).as("librpma's message").contains("(PROVIDER): rdma_");
+    }
+
+    @Test
+    void aSecondClassLoaderThatLoadsTheSameFileIsRefused() throws Exception {
+        Path library = Files.write(directory.resolve("librpma-java.so"), Librpma.shim());
+        assertThat(loadWithRestoredProperties("-Dio.rpma.library=" + library))
+                .hasSize(6)
+                .startsWith("1: loaded", refusal(2, "another class loader"))
+                .endsWith("1 shims");
     }
 
     @Test

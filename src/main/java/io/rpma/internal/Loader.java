@@ -34,9 +34,10 @@ public final class Loader {
     public static final String LIBRPMA_PROPERTY = "io.rpma.librpma";
 
     /**
-     * The system property with the name of the class loader that has loaded the shim. A build tool that moves the
-     * classes to another package also replaces the package in strings, but not in this one, so that all copies of the
-     * library share it.
+     * The system property with the name of the class loader that has loaded the shim. The claim is in the shim: a test
+     * framework can restore the properties. The property spares later class loaders a copy of the shim, which would stay
+     * in the process. A build tool that moves the classes to another package also replaces the package in strings, but
+     * not in this one, so that all copies of the library share it.
      */
     private static final String CLAIM_PROPERTY = "rpma-java.claim";
 
@@ -111,7 +112,24 @@ public final class Loader {
     }
 
     private static void load() {
-        reserve();
+        ClassLoader loader = Loader.class.getClassLoader();
+        String name = loader == null || loader.getName() == null ? String.valueOf(loader) : loader.getName();
+        Object owner = System.getProperties().putIfAbsent(CLAIM_PROPERTY, name);
+        if (owner == null) {
+            owner = loadAndClaim(name);
+        }
+        if (owner != null) {
+            throw new UnsatisfiedLinkError(alreadyLoaded("the class loader " + owner));
+        }
+    }
+
+    /**
+     * Loads the shim and claims librpma for this class loader. librpma has one log function for the whole process,
+     * which a second copy of the shim would replace.
+     *
+     * @return the class loader that has claimed librpma before, or null
+     */
+    private static String loadAndClaim(String name) {
         boolean done = false;
         try {
             String path = System.getProperty(LIBRARY_PROPERTY);
@@ -120,7 +138,13 @@ public final class Loader {
             } else {
                 loadPackaged();
             }
+            byte[] other = Natives.logClaim(name.getBytes(StandardCharsets.UTF_8));
+            String owner = other == null ? null : new String(other, StandardCharsets.UTF_8);
+            if (owner != null) {
+                System.setProperty(CLAIM_PROPERTY, owner);
+            }
             done = true;
+            return owner;
         } finally {
             if (!done) {
                 System.clearProperty(CLAIM_PROPERTY);
@@ -128,19 +152,10 @@ public final class Loader {
         }
     }
 
-    /**
-     * Reserves the shim for this class loader. librpma has one log function for the whole process, which a second copy
-     * of the shim would replace.
-     */
-    private static void reserve() {
-        ClassLoader loader = Loader.class.getClassLoader();
-        String name = loader == null || loader.getName() == null ? String.valueOf(loader) : loader.getName();
-        Object owner = System.getProperties().putIfAbsent(CLAIM_PROPERTY, name);
-        if (owner != null) {
-            throw new UnsatisfiedLinkError("rpma-java was already loaded in this JVM by the class loader " + owner
-                    + ", and librpma serves only one copy until the JVM ends: put one rpma-java jar where all users share it,"
-                    + " for example into the server's common library directory");
-        }
+    private static String alreadyLoaded(String owner) {
+        return "rpma-java was already loaded in this JVM by " + owner
+                + ", and librpma serves only one copy until the JVM ends: put one rpma-java jar where all users share it,"
+                + " for example into the server's common library directory";
     }
 
     private static void loadNamed(String path) {
@@ -384,6 +399,9 @@ public final class Loader {
             return message
                     + "; rdma-core is not installed or too old: librdmacm1 on Debian and Ubuntu, librdmacm on Fedora and"
                     + " RHEL, librdmacm1 on openSUSE";
+        }
+        if (message.contains("already loaded in another classloader")) {
+            return alreadyLoaded("another class loader");
         }
         if (message.contains("failed to map segment") || message.contains("Operation not permitted")) {
             return message + "; " + temporaryDirectory() + " seems to be mounted noexec: name another directory with"

@@ -356,6 +356,9 @@ public final class Natives {
     public static native long bufferAddress(ByteBuffer buffer);
 
     // log.c
+    /** Returns null if this copy of the library gets librpma's messages, else the class loader of the copy that does. */
+    public static native byte[] logClaim(byte[] loader);
+
     public static native byte[] lastMessages();
 
     public static native boolean hasMessages();

@@ -35,7 +35,7 @@ public final class ClassLoadersProgram {
         }
     }
 
-    private static final class NamedLoader extends URLClassLoader {
+    static final class NamedLoader extends URLClassLoader {
         NamedLoader(String name, URL... jar) {
             super(name, jar, null);
         }
