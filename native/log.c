@@ -4,7 +4,6 @@
  */
 #include "log.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <librpma.h>
@@ -21,7 +20,6 @@
 #define RING_SIZE 256U
 /* the last error of Linux */
 #define LAST_ERRNO EHWPOISON
-/* for strerror_r(), whose GNU version does not always use its buffer */
 #define REASON_SIZE 256
 /* the longest time that the end of the process waits for blocked calls of daemon threads */
 #define EXIT_PATIENCE_MS 20
@@ -86,6 +84,58 @@ static void keep(struct thread *thread, const char *line)
 	pthread_mutex_unlock(&ring_lock);
 }
 
+/* the text of an error in English, as of all messages: that of strerror() depends on the locale */
+static const char *describe(int error, char buffer[REASON_SIZE])
+{
+	const char *description = strerrordesc_np(error);
+	if (description != NULL)
+		return description;
+	snprintf(buffer, REASON_SIZE, "Unknown error %d", error);
+	return buffer;
+}
+
+/* where the text of an error begins that ends the message, or 0 */
+static size_t find_reason(const char *message, const char *reason)
+{
+	static const char before[] = ": ";
+	size_t length = strlen(message);
+	size_t size = strlen(reason) + strlen(before);
+	if (length < size || memcmp(message + length - size, before, strlen(before)) != 0)
+		return 0;
+	size_t begin = length - size + strlen(before);
+	return strcmp(message + begin, reason) == 0 ? begin : 0;
+}
+
+/* the error whose description in English ends the message, or 0 */
+static int errno_of(const char *message)
+{
+	for (int error = 1; error <= LAST_ERRNO; error++) {
+		const char *description = strerrordesc_np(error);
+		if (description != NULL && find_reason(message, description) != 0)
+			return error;
+	}
+	return 0;
+}
+
+/*
+ * replaces the text of an error that ends the message, which librpma has made with strerror(), by the one in English.
+ * In some languages, two errors have the same text, so the most likely error, errno, is tried first.
+ */
+static void translate(char text[MESSAGE_SIZE], int likely)
+{
+	if (errno_of(text) != 0)
+		return;
+	for (int i = 0; i <= LAST_ERRNO; i++) {
+		int error = i == 0 ? likely : i;
+		char buffer[REASON_SIZE];
+		size_t begin = find_reason(text, strerror_r(error, buffer, sizeof(buffer)));
+		if (begin != 0) {
+			snprintf(text + begin, MESSAGE_SIZE - begin, "%s", describe(error, buffer));
+			return;
+		}
+	}
+}
+
 /* removes the newline at the end; other control characters come from the caller's arguments and become blanks */
 static void make_line(char *text)
 {
@@ -93,7 +143,7 @@ static void make_line(char *text)
 	if (length > 0 && text[length - 1] == '\n')
 		text[length - 1] = '\0';
 	for (; *text != '\0'; text++) {
-		if (iscntrl((unsigned char)*text))
+		if ((unsigned char)*text < ' ' || *text == '\177')
 			*text = ' ';
 	}
 }
@@ -112,6 +162,8 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 	if (length < 0)
 		text[0] = '\0';
 	make_line(text);
+	if (level <= RPMA_LOG_LEVEL_ERROR)
+		translate(text, error);
 	char line[LINE_SIZE];
 	snprintf(line, sizeof(line), "%c\037%s\037%d\037%s\037%s", '0' + (int)level, file_name, line_no, function_name,
 		 text);
@@ -190,7 +242,7 @@ bool log_says(const struct thread *thread, const char *text)
 bool log_says_errno(const struct thread *thread, int error)
 {
 	char reason[REASON_SIZE];
-	return thread->text_length > 0 && log_says(thread, strerror_r(error, reason, sizeof(reason)));
+	return thread->text_length > 0 && log_says(thread, describe(error, reason));
 }
 
 bool log_says_only(const struct thread *thread, const char *what, int error)
@@ -198,7 +250,7 @@ bool log_says_only(const struct thread *thread, const char *what, int error)
 	static const char failed[] = " failed: ";
 	char reason[REASON_SIZE];
 	char failure[MESSAGE_SIZE];
-	snprintf(failure, sizeof(failure), "%s%s%s", what, failed, strerror_r(error, reason, sizeof(reason)));
+	snprintf(failure, sizeof(failure), "%s%s%s", what, failed, describe(error, reason));
 	const char *end = thread->text + thread->text_length;
 	const char *first = memmem(thread->text, thread->text_length, failed, strlen(failed));
 	if (first == NULL || !log_says(thread, failure))
@@ -216,8 +268,7 @@ bool log_says_no_event(const struct thread *thread, int rc)
 int log_error(const char *what, int error)
 {
 	char reason[REASON_SIZE];
-	receive(RPMA_LOG_LEVEL_ERROR, __FILE__, __LINE__, __func__, "%s failed: %s\n", what,
-		strerror_r(error, reason, sizeof(reason)));
+	receive(RPMA_LOG_LEVEL_ERROR, __FILE__, __LINE__, __func__, "%s failed: %s\n", what, describe(error, reason));
 	return RPMA_E_PROVIDER;
 }
 
@@ -254,7 +305,7 @@ static jbyteArray next_message(JNI_PARAMS)
 static jbyteArray errno_message(JNI_PARAMS, jint error)
 {
 	char reason[REASON_SIZE];
-	const char *text = strerror_r(error, reason, sizeof(reason));
+	const char *text = describe(error, reason);
 	return jni_bytes(env, text, (jsize)strlen(text));
 }
 
@@ -264,21 +315,15 @@ static jbyteArray errno_name(JNI_PARAMS, jint error)
 	return name == NULL ? jni_bytes(env, "", 0) : jni_bytes(env, name, (jsize)strlen(name));
 }
 
-/* the number of the error with this text, which depends on the locale, or 0 */
-static jint errno_of_message(JNI_PARAMS, jbyteArray text)
+static jint errno_of_message(JNI_PARAMS, jbyteArray message)
 {
-	char wanted[REASON_SIZE];
-	jsize length = (*env)->GetArrayLength(env, text);
-	if (length >= (jsize)sizeof(wanted))
+	char text[MESSAGE_SIZE];
+	jsize length = (*env)->GetArrayLength(env, message);
+	if (length >= (jsize)sizeof(text))
 		return 0;
-	(*env)->GetByteArrayRegion(env, text, 0, length, (jbyte *)wanted);
-	wanted[length] = '\0';
-	for (int error = 1; error <= LAST_ERRNO; error++) {
-		char reason[REASON_SIZE];
-		if (strerrorname_np(error) != NULL && strcmp(strerror_r(error, reason, sizeof(reason)), wanted) == 0)
-			return error;
-	}
-	return 0;
+	(*env)->GetByteArrayRegion(env, message, 0, length, (jbyte *)text);
+	text[length] = '\0';
+	return errno_of(text);
 }
 
 static jbyteArray error_message(JNI_PARAMS, jint code)

@@ -29,6 +29,7 @@ public final class Errno {
 
     private Errno() {}
 
+    /** Returns the text of an error, in English. */
     public static String message(int errno) {
         return new String(Natives.errnoMessage(errno), StandardCharsets.UTF_8);
     }
@@ -46,8 +47,7 @@ public final class Errno {
         for (String message : messages.split(Log.BETWEEN_REASONS)) {
             int failed = message.lastIndexOf(FAILED);
             if (failed >= 0) {
-                String text = message.substring(failed + FAILED.length());
-                int errno = Natives.errnoOfMessage(text.getBytes(StandardCharsets.UTF_8));
+                int errno = Natives.errnoOfMessage(message.substring(failed).getBytes(StandardCharsets.UTF_8));
                 if (errno != 0) {
                     return errno;
                 }

@@ -161,11 +161,20 @@ final class Hint {
     }
 
     /** The remedy if a file of sysfs can't be read. */
-    static String ofSysfs(Exception cause) {
-        // the text of EMFILE is also the start of the text of ENFILE
-        return says(cause.toString(), Errno.EMFILE)
+    static String ofSysfs() {
+        return lacksDescriptors()
                 ? descriptors()
                 : "sysfs must be mounted at /sys, and describe the device: see 'daxctl list' and 'lsblk'";
+    }
+
+    /** Tries it, because the text of a failure in the JDK depends on the locale. */
+    private static boolean lacksDescriptors() {
+        int fd = Natives.memoryOpen(new byte[] {'/', 0}, false, false);
+        if (fd >= 0) {
+            Natives.memoryClose(fd);
+        }
+        int errno = Result.errno(fd);
+        return errno == Errno.EMFILE || errno == Errno.ENFILE;
     }
 
     /** The remedy if a thread can't be started. */

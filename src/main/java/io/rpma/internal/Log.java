@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
+import java.io.UnsupportedEncodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -241,7 +242,21 @@ public final class Log {
     /** Returns the warnings and errors of the last call of this thread, or an empty string if out of memory. */
     public static String lastReasons() {
         byte[] lines = Natives.lastMessages();
-        return lines == null ? "" : reasons(new String(lines, StandardCharsets.UTF_8));
+        return lines == null ? "" : reasons(decode(lines));
+    }
+
+    /** Names in messages are in UTF-8, and texts of getaddrinfo(3) in the charset of the locale. */
+    private static String decode(byte[] message) {
+        String text = new String(message, StandardCharsets.UTF_8);
+        if (text.indexOf('\ufffd') < 0) {
+            return text;
+        }
+        try {
+            return new String(message, System.getProperty("native.encoding", "UTF-8"));
+        } catch (UnsupportedEncodingException e) {
+            // a charset of the C library that the JDK lacks
+            return text;
+        }
     }
 
     private static String reasons(String lines) {
@@ -258,7 +273,7 @@ public final class Log {
         private final Sink sink;
 
         Delivery(byte[] line, Sink sink) {
-            this.line = new String(line, StandardCharsets.UTF_8);
+            this.line = decode(line);
             this.sink = sink;
         }
     }

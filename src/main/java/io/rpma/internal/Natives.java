@@ -373,8 +373,8 @@ public final class Natives {
 
     public static native byte[] errnoName(int errno);
 
-    /** Returns the number of the error with this text, or 0. */
-    public static native int errnoOfMessage(byte[] text);
+    /** Returns the number of the error whose text ends the message, or 0. */
+    public static native int errnoOfMessage(byte[] message);
 
     public static native byte[] errorMessage(int code);
 

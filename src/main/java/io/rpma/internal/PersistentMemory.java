@@ -54,9 +54,7 @@ public final class PersistentMemory {
      */
     static FileSystemException unreadable(Path path, Path sysfs, Exception cause) {
         FileSystemException failure = new FileSystemException(
-                path.toString(),
-                null,
-                "its description " + sysfs + " can't be read: " + cause + "; " + Hint.ofSysfs(cause));
+                path.toString(), null, "its description " + sysfs + " can't be read: " + cause + "; " + Hint.ofSysfs());
         failure.initCause(cause);
         return failure;
     }

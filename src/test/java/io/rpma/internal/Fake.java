@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 
 /** Creates objects, most without a native object: native methods report these as closed. */
@@ -98,5 +100,10 @@ public final class Fake {
     public static Resource unwatchable(String type) {
         Loader.ensureLoaded();
         return object(type, Natives.connCfgNew());
+    }
+
+    /** Reads the description of a device DAX from a directory that has none. */
+    public static DaxDevice daxDevice(Path sysfs) throws IOException {
+        return new DaxDevice(sysfs, sysfs);
     }
 }

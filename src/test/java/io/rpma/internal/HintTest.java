@@ -3,7 +3,6 @@ package io.rpma.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.FileSystemException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,13 +185,6 @@ class HintTest {
     })
     void namesTheLimitForAFile(int errno, boolean huge, String part) {
         assertThat(Hint.ofFile(errno, huge)).contains(part);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"24, ulimit -n (RLIMIT_NOFILE=", "23, file-max", "13, mounted at /sys"})
-    void namesTheRemedyForSysfs(int errno, String part) {
-        assertThat(Hint.ofSysfs(new FileSystemException("/sys/file", null, Errno.message(errno))))
-                .contains(part);
     }
 
     @Test

@@ -261,6 +261,8 @@ class WaiterTest {
                         "epoll_create1 failed: Provider error occurred (PROVIDER): epoll_create1() failed: Too many open files"
                                 + remedy,
                         file + ": Too many open files" + remedy,
+                        "/sys: its description /sys can't be read: java.nio.file.FileSystemException: /sys/size: Too many"
+                                + " open files" + remedy,
                         OPERATION + " failed: Provider error occurred (PROVIDER): eventfd() failed: Too many open files"
                                 + remedy,
                         "false");

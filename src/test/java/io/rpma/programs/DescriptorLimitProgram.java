@@ -36,6 +36,7 @@ public final class DescriptorLimitProgram {
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
             failures.append(failure(RpmaEventLoop::create));
             failures.append(failure(() -> RpmaMemory.map(file)));
+            failures.append(failure(() -> Fake.daxDevice(Path.of("/sys"))));
             // one descriptor: enough for the waiter, but not for the eventfd by which close() ends the wait
             files.remove().close();
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
@@ -52,6 +53,7 @@ public final class DescriptorLimitProgram {
     private static void loadClasses(Path file) throws Exception {
         failure(() -> RpmaDevice.local("192.0.2.1"));
         RpmaMemory.map(file).close();
+        failure(() -> Fake.daxDevice(Path.of("/sys")));
         RpmaEventLoop.create().close();
         Waiter.left(Waiter.FOREVER, 0);
     }
