@@ -275,12 +275,32 @@ class LoadingTest {
     void aTemporaryDirectoryThatIsMountedNoexec() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "only root can mount");
         String mount = "mount -t tmpfs -o noexec tmpfs '" + directory + "' && exec \"$@\"";
-        Jvm jvm = jvm().under("unshare", "--mount", "sh", "-c", mount, "sh");
+        // where the system has the texts, the dynamic linker fails in German
+        Jvm jvm = jvm().environment("LANGUAGE", "de").under("unshare", "--mount", "sh", "-c", mount, "sh");
         assertFails(
                 load(jvm.options("-Djava.io.tmpdir=" + directory)),
                 directory + " seems to be mounted noexec",
                 "-Djava.io.tmpdir",
                 "-Dio.rpma.library");
+    }
+
+    @Test
+    void aDirectoryWithLettersThatTheLocaleLacks() throws Exception {
+        Path named = Files.createDirectory(directory.resolve("\u00e4"));
+        Path link = Files.createSymbolicLink(directory.resolve("link"), named);
+        for (String option : List.of(
+                "-Djava.io.tmpdir=" + named,
+                "-Djava.io.tmpdir=" + link,
+                "-Dio.rpma.library=" + named.resolve("librpma-java.so"),
+                "-Dio.rpma.librpma=" + named.resolve("librpma.so.0"))) {
+            assertFails(
+                    load(jvm().environment("LC_ALL", "C").options(option)),
+                    option.split("=")[0] + " has letters that the locale of this process lacks (",
+                    "start Java in a locale with UTF-8, for example with LC_ALL=C.UTF-8\n");
+        }
+        Jvm.Finished finished = load(jvm().environment("LC_ALL", "C.UTF-8").options("-Djava.io.tmpdir=" + named));
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(named).isEmptyDirectory();
     }
 
     @Test

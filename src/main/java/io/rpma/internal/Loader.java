@@ -10,6 +10,7 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -43,6 +44,8 @@ public final class Loader {
 
     /** The system property from which the shim takes the name of the class of its natives. */
     private static final String NATIVES_PROPERTY = "rpma-java.natives";
+
+    private static final String TMPDIR_PROPERTY = "java.io.tmpdir";
 
     private static final String BUNDLED = "bundled";
 
@@ -169,18 +172,29 @@ public final class Loader {
     }
 
     private static Path readable(String property, String path) {
-        Path file = Path.of(path);
+        Path file = path(property, path);
         if (!Files.isReadable(file) || Files.isDirectory(file)) {
             throw new UnsatisfiedLinkError("-D" + property + "=" + path + " names no file that can be read");
         }
         return file;
     }
 
+    /** Returns the path that a property names. The JDK can name a file only if the locale has the letters of the name. */
+    private static Path path(String property, String path) {
+        try {
+            return Path.of(path);
+        } catch (InvalidPathException e) {
+            throw withCause(
+                    new UnsatisfiedLinkError("-D" + property + " has letters that the locale of this process lacks ("
+                            + e.getMessage() + "): start Java in a locale with UTF-8, for example with LC_ALL=C.UTF-8"),
+                    e);
+        }
+    }
+
     private static void loadPackaged() {
         String resources = directory(System.getProperty("os.name"), System.getProperty("os.arch"));
         try {
-            // the JDK and the dynamic linker use the path without symbolic links
-            Path directory = createDirectory().toRealPath();
+            Path directory = createDirectory();
             Path shim = directory.resolve(LIBRARY);
             Path librpma = directory.resolve(LIBRPMA);
             try {
@@ -310,7 +324,9 @@ public final class Loader {
      * names of createTempDirectory need all security providers, and a file with permissions needs channels.
      */
     private static Path createDirectory() throws IOException {
-        Path parent = Path.of(temporaryDirectory());
+        // the JDK and the dynamic linker use the path without symbolic links
+        Path real = path(TMPDIR_PROPERTY, temporaryDirectory()).toRealPath();
+        Path parent = path(TMPDIR_PROPERTY, real.toString());
         Set<PosixFilePermission> ownersAlone = Set.of(
                 PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
         while (true) {
@@ -336,7 +352,7 @@ public final class Loader {
             System.load(path);
         } catch (UnsatisfiedLinkError e) {
             String message = String.valueOf(e.getMessage()).replace(path, name);
-            throw withCause(new UnsatisfiedLinkError(explain(message)), e);
+            throw withCause(new UnsatisfiedLinkError(isNoexec(library) ? noexec(message) : explain(message)), e);
         } catch (RuntimeException e) {
             // native access is denied: an IllegalCallerException, which JDKs after 17 throw
             throw withCause(
@@ -348,6 +364,17 @@ public final class Loader {
         } finally {
             System.clearProperty(NATIVES_PROPERTY);
         }
+    }
+
+    /** Looks at the mount itself, because the message of the dynamic linker depends on the locale. */
+    private static boolean isNoexec(Path library) {
+        File file = library.toFile();
+        return library.getParent().equals(unpacked) && file.setExecutable(true) && !file.canExecute();
+    }
+
+    private static String noexec(String message) {
+        return message + "; " + temporaryDirectory() + " seems to be mounted noexec: name another directory with"
+                + " -Djava.io.tmpdir, or an unpacked library with -D" + LIBRARY_PROPERTY;
     }
 
     /** Returns the path of the shim in the jar, or throws an error for a platform that is not supported. */
@@ -404,8 +431,7 @@ public final class Loader {
             return alreadyLoaded("another class loader");
         }
         if (message.contains("failed to map segment") || message.contains("Operation not permitted")) {
-            return message + "; " + temporaryDirectory() + " seems to be mounted noexec: name another directory with"
-                    + " -Djava.io.tmpdir, or an unpacked library with -D" + LIBRARY_PROPERTY;
+            return noexec(message);
         }
         return message;
     }
@@ -425,7 +451,7 @@ public final class Loader {
     }
 
     private static String temporaryDirectory() {
-        return System.getProperty("java.io.tmpdir");
+        return System.getProperty(TMPDIR_PROPERTY);
     }
 
     private static UnsatisfiedLinkError withCause(UnsatisfiedLinkError error, Throwable cause) {
