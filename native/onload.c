@@ -7,6 +7,11 @@
 #include "natives.h"
 #include "thread.h"
 
+static jint native_count(JNI_PARAMS);
+
+static const JNINativeMethod methods[] = { { "nativeCount", "()I", native_count } };
+static const struct jni_table onload_natives = { methods, sizeof(methods) / sizeof(methods[0]) };
+
 static const struct jni_table *const tables[] = {
 	&batch_natives,	    &conn_cfg_natives,	   &conn_natives,	&conn_req_natives,
 	&cq_natives,	    &device_natives,	   &ep_natives,		&handle_natives,
@@ -15,7 +20,16 @@ static const struct jni_table *const tables[] = {
 	&rdmacm_ah_natives, &rdmacm_batch_natives, &rdmacm_cq_natives,	&rdmacm_id_natives,
 	&rdmacm_mr_natives, &rdmacm_qp_natives,	   &rdmacm_srq_natives, &srq_cfg_natives,
 	&srq_natives,	    &wait_natives,	   &limit_natives,	&versions_natives,
+	&onload_natives,
 };
+
+static jint native_count(JNI_PARAMS)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		count += tables[i]->count;
+	return (jint)count;
+}
 
 /*
  * The class Natives, or NULL with a pending exception or without the property. Loader sets the property to its name: a

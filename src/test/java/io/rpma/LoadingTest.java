@@ -38,6 +38,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LoadingTest {
     private static final int FAILED = 3;
 
+    private static final String NOT_OF_THIS_RELEASE =
+            ": this is not the native library of this release of rpma-java: omit -Dio.rpma.library";
+
     /** The bit of CAP_DAC_READ_SEARCH in the sets of capabilities. */
     private static final int READ_SEARCH = 1 << 2;
 
@@ -88,7 +91,8 @@ class LoadingTest {
         assertThat(lines.subList(0, uses))
                 .hasSize(19)
                 .allMatch(line ->
-                        line.contains(": java.lang.UnsatisfiedLinkError: can't unpack the library into " + missing));
+                        line.contains(": java.lang.UnsatisfiedLinkError: can't unpack the library into " + missing))
+                .noneMatch(line -> line.contains("the first attempt failed"));
         assertThat(lines.get(uses))
                 .startsWith("once more: java.lang.UnsatisfiedLinkError: -Dio.rpma.library=")
                 .contains("; the first attempt failed: can't unpack the library into " + missing);
@@ -182,6 +186,28 @@ class LoadingTest {
     }
 
     @Test
+    void aLibraryThatIsNotTheShim() throws Exception {
+        Path library = CProgram.compile(directory, "nothread.c", "-shared", "-fPIC", "-ldl");
+        assertFails(load(jvm().options("-Dio.rpma.library=" + library)), library + NOT_OF_THIS_RELEASE);
+    }
+
+    /** Such a shim has a method that these classes lack, or lacks a method that they have. */
+    @ParameterizedTest
+    @ValueSource(strings = {"methodOfAnotherRelease", "handleCount", "nativeCount"})
+    void aShimOfAnotherRelease(String method) throws Exception {
+        String include = Path.of(System.getProperty("java.home"), "include").toString();
+        Path library = CProgram.compile(
+                directory,
+                "othershim.c",
+                "-shared",
+                "-fPIC",
+                "-I" + include,
+                "-I" + include + "/linux",
+                "-DMETHOD=\"" + method + "\"");
+        assertFails(load(jvm().options("-Dio.rpma.library=" + library)), library + NOT_OF_THIS_RELEASE);
+    }
+
+    @Test
     void aLibraryThatIsADirectory() throws Exception {
         assertFails(load(withNothingOfOurs(directory)), directory.toString());
     }
@@ -250,6 +276,15 @@ class LoadingTest {
                 "undefined symbol: rpma_srq_new",
                 "the librpma that was found lacks this function. rpma-java needs librpma 1.2 or later: librpma0",
                 "LD_LIBRARY_PATH");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"system", "chosen"})
+    void aLibrpmaThatIsDamaged(String choice) throws Exception {
+        Path librpma = Files.writeString(directory.resolve("librpma.so.0"), "this is no library".repeat(100));
+        assertFails(
+                loadWithLibrpmaOfDirectory("-Dio.rpma.librpma=" + choice.replace("chosen", librpma.toString())),
+                librpma + ": invalid ELF header; this librpma is damaged");
     }
 
     /** The one of the jar is used instead. */

@@ -59,11 +59,21 @@ public final class Loader {
             "rpma-java needs librpma 1.2 or later: librpma0 on Debian and Ubuntu, librpma on Fedora, or the one of a jar that was"
                     + " built with it";
 
+    private static final String C_LIBRARY =
+            "; rpma-java needs glibc 2.34 or later, for example of Debian 12, and does not support musl";
+
+    /** The number of native methods: a shim without one of them would fail only when the method is called. */
+    static final int NATIVES = 167;
+
+    private static final String OTHER_LIBRARY = "this is not the native library of this release of rpma-java: omit -D"
+            + LIBRARY_PROPERTY + ", or name the library that was built with this jar";
+
     private static volatile boolean loaded;
 
     /**
      * The directory of the last attempt, or null. If the shim fails after the dynamic linker has loaded it, it stays
-     * loaded, and the next attempt must find it under the same path: librpma calls the functions of its guard.
+     * loaded, and the next attempt must find it under the same path: librpma calls the functions of its guard. If the
+     * directory can't be made, the next attempt fails with the same message.
      */
     private static Path unpacked;
 
@@ -169,6 +179,20 @@ public final class Loader {
                     + LIBRARY_PROPERTY + ", or put " + LIBRPMA + " next to the shim that it names");
         }
         load(library, library.toAbsolutePath().toString());
+        checkNatives(library);
+    }
+
+    /** Checks that a library that the user names has the natives of these classes, and no others. */
+    private static void checkNatives(Path library) {
+        int natives;
+        try {
+            natives = Natives.nativeCount();
+        } catch (UnsatisfiedLinkError e) {
+            throw withCause(new UnsatisfiedLinkError(library + ": " + OTHER_LIBRARY), e);
+        }
+        if (natives != NATIVES) {
+            throw new UnsatisfiedLinkError(library + ": " + OTHER_LIBRARY);
+        }
     }
 
     private static Path readable(String property, String path) {
@@ -333,13 +357,12 @@ public final class Loader {
             Path directory = unpacked != null && parent.equals(unpacked.getParent())
                     ? unpacked
                     : parent.resolve("rpma-java-" + System.nanoTime());
-            unpacked = null;
+            unpacked = directory;
             try {
-                unpacked = Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(ownersAlone));
-                return unpacked;
+                return Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(ownersAlone));
             } catch (FileAlreadyExistsException e) {
                 // another process uses this name: the next attempt has a new one
-                continue;
+                unpacked = null;
             }
         }
     }
@@ -353,6 +376,9 @@ public final class Loader {
         } catch (UnsatisfiedLinkError e) {
             String message = String.valueOf(e.getMessage()).replace(path, name);
             throw withCause(new UnsatisfiedLinkError(isNoexec(library) ? noexec(message) : explain(message)), e);
+        } catch (LinkageError e) {
+            // a shim registers the methods of its own release
+            throw withCause(new UnsatisfiedLinkError(name + ": " + OTHER_LIBRARY), e);
         } catch (RuntimeException e) {
             // native access is denied: an IllegalCallerException, which JDKs after 17 throw
             throw withCause(
@@ -405,6 +431,10 @@ public final class Loader {
 
     /** Adds the remedy to a message of the dynamic linker. */
     static String explain(String message) {
+        // the messages of musl's dynamic linker, and of glibc's about a library for musl
+        if (message.matches("(?s)Error (loading|relocating) .*|.*libc\\.musl.*")) {
+            return message + C_LIBRARY;
+        }
         Matcher old =
                 Pattern.compile("(/\\S*librpma\\.so\\S*): version `LIBRPMA_").matcher(message);
         if (old.find()) {
@@ -414,8 +444,14 @@ public final class Loader {
             return message + "; the librpma that was found lacks this function. " + REMEDY
                     + "; LD_LIBRARY_PATH and 'ldconfig -p' name the librpma that is found";
         }
+        if (message.contains("/librpma.so")) {
+            return message + "; this librpma is damaged, or is for another platform. " + REMEDY;
+        }
         if (message.contains("librpma.so")) {
             return message + "; librpma is not installed. " + REMEDY;
+        }
+        if (message.contains("version `GLIBC_")) {
+            return message + C_LIBRARY;
         }
         if (message.contains("libibverbs.so")) {
             return message

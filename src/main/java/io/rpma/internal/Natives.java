@@ -15,6 +15,10 @@ import java.nio.ByteBuffer;
 public final class Natives {
     private Natives() {}
 
+    // onload.c
+    /** Returns the number of native methods that the shim has. */
+    public static native int nativeCount();
+
     // handle.c
     /** Returns the number of open native objects. */
     public static native int handleCount();

@@ -58,6 +58,28 @@ class LoaderTest {
                 .contains("Fedora");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"file too short", "invalid ELF header", "wrong ELF class: ELFCLASS32"})
+    void namesALibrpmaThatIsDamaged(String reason) {
+        assertThat(Loader.explain(COPY + "/usr/lib/librpma.so.0: " + reason))
+                .contains("this librpma is damaged, or is for another platform. rpma-java needs librpma 1.2")
+                .doesNotContain("not installed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Error loading shared library librpma.so.0: No such file or directory (needed by /tmp/librpma-java.so)",
+                "Error relocating /tmp/librpma-java.so: __fprintf_chk: symbol not found",
+                COPY + "libc.musl-x86_64.so.1" + MISSING,
+                "/lib/libc.so.6: version `GLIBC_2.99' not found (required by /opt/librpma-java.so)"
+            })
+    void namesTheLibraryOfCThatIsNeeded(String message) {
+        assertThat(Loader.explain(message))
+                .startsWith(message + "; rpma-java needs glibc 2.34 or later")
+                .endsWith("does not support musl");
+    }
+
     @Test
     void namesTheVersionThatIsNeeded() {
         assertThat(Loader.explain(COPY + "/usr/lib/librpma.so.0: version `LIBRPMA_1.0' not found (required by " + COPY))
@@ -82,14 +104,7 @@ class LoaderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "",
-                "null",
-                "Can't load library: /nowhere/librpma-java.so",
-                COPY + "file too short",
-                "/lib/libc.so.6: version `GLIBC_2.99' not found (required by /opt/librpma-java.so)"
-            })
+    @ValueSource(strings = {"", "null", "Can't load library: /nowhere/librpma-java.so", COPY + "file too short"})
     void passesOtherReasonsOn(String message) {
         assertThat(Loader.explain(message)).isEqualTo(message);
     }
