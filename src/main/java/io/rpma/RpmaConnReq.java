@@ -34,11 +34,14 @@ import java.util.concurrent.locks.ReentrantLock;
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
  */
 public final class RpmaConnReq implements AutoCloseable {
-    /**
-     * The maximum of all transports. InfiniBand and RoCE allow 56 bytes with a request and 196 bytes with its
-     * acceptance.
-     */
+    /** The maximum of all transports. */
     private static final int MAX_PRIVATE_DATA = 255;
+
+    /** The maximum of InfiniBand and RoCE with a request. */
+    private static final int REQUEST_DATA = 56;
+
+    /** The maximum of InfiniBand and RoCE with the acceptance of a request. */
+    private static final int ANSWER_DATA = 196;
 
     private static final String CONNECT = "rpma_conn_req_connect";
 
@@ -184,15 +187,20 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param privateData the data for the other side; the maximum on InfiniBand and RoCE is 56 bytes with an outgoing
      *     request and 196 bytes with the answer to an incoming request, elsewhere 255 bytes
      * @return the connection; the caller closes it
-     * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes; the request remains usable
+     * @throws IllegalArgumentException if {@code privateData} is too long for the transport; the request remains usable
      * @throws IllegalStateException if this request is closed or connected
-     * @throws RpmaException if librpma fails, also if {@code privateData} is too long for the transport, and on
-     *     soft-iWARP, with {@code ECONNREFUSED}, if nothing listens; the request is then closed
+     * @throws RpmaException if librpma fails, for example because the client of an incoming request has given up, or on
+     *     soft-iWARP, with {@code ECONNREFUSED}, because nothing listens; the request is then closed
      */
     public RpmaConn connect(byte[] privateData) {
         if (privateData.length > MAX_PRIVATE_DATA) {
             throw new IllegalArgumentException(
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
+        }
+        int most = incoming ? ANSWER_DATA : REQUEST_DATA;
+        if (privateData.length > most && !peer.device().isIwarp()) {
+            throw new IllegalArgumentException(
+                    CONNECT + " takes at most " + most + " bytes of private data here, not " + privateData.length);
         }
         Stack.reserve();
         long[] connAndQueues = new long[3];
