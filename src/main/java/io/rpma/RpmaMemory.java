@@ -241,8 +241,13 @@ public final class RpmaMemory implements AutoCloseable {
             throw new IllegalArgumentException(path + " is not on the default file system, but in "
                     + path.getFileSystem() + ", which has nothing to map");
         }
-        if (Files.isDirectory(path)) {
-            throw failure(path, "is a directory");
+        if (Files.exists(path) && !Files.isRegularFile(path) && !DaxDevice.isCharacterDevice(path)) {
+            throw failure(
+                    path,
+                    Files.isDirectory(path)
+                            ? "is a directory"
+                            : "is neither a regular file nor a device DAX, which 'ndctl create-namespace --mode=devdax'"
+                                    + " makes of persistent memory");
         }
     }
 

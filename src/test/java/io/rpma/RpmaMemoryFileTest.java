@@ -12,9 +12,12 @@ import io.rpma.internal.PersistentMemory;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.net.StandardProtocolFamily;
 import java.net.URI;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystemException;
@@ -188,13 +191,20 @@ class RpmaMemoryFileTest {
         }
     }
 
+    /** As block devices, which only root can make, pipes and sockets have no size. */
     @Test
-    void aPipeIsNotMapped() throws Exception {
-        Path path = directory.resolve("pipe");
-        Tool.run("mkfifo", path.toString());
-        assertFails(() -> RpmaMemory.map(path, PAGE), path, "Illegal seek");
-        assertFails(() -> RpmaMemory.map(path), path, "is empty");
-        assertFails(() -> RpmaMemory.mapReadOnly(path), path, "is empty");
+    void aPipeAndASocketAreNotMapped() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        Tool.run("mkfifo", pipe.toString());
+        Path socket = directory.resolve("socket");
+        try (ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.bind(UnixDomainSocketAddress.of(socket));
+            for (Path path : List.of(pipe, socket)) {
+                for (ThrowingCallable call : mappings(path)) {
+                    assertFails(call, path, "is neither a regular file nor a device DAX");
+                }
+            }
+        }
     }
 
     @ParameterizedTest
