@@ -78,10 +78,7 @@ public final class RpmaMrRemote implements AutoCloseable {
      * @throws RpmaException if out of memory
      */
     public static RpmaMrRemote fromDescriptor(ByteBuffer descriptor) {
-        if (descriptor.remaining() < RpmaMrLocal.DESCRIPTOR_SIZE) {
-            throw new IllegalArgumentException("the descriptor of a memory region has " + RpmaMrLocal.DESCRIPTOR_SIZE
-                    + " bytes, here are " + descriptor.remaining());
-        }
+        Check.descriptor("memory region", RpmaMrLocal.DESCRIPTOR_SIZE, descriptor.remaining());
         byte[] bytes = new byte[RpmaMrLocal.DESCRIPTOR_SIZE];
         descriptor.duplicate().get(bytes);
         ByteBuffer fields = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);

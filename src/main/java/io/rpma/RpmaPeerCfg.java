@@ -2,6 +2,7 @@
 package io.rpma;
 
 import io.rpma.internal.Call;
+import io.rpma.internal.Check;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Resource;
@@ -75,10 +76,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
      * @throws RpmaException if out of memory
      */
     public static RpmaPeerCfg fromDescriptor(ByteBuffer descriptor) {
-        if (descriptor.remaining() < DESCRIPTOR_SIZE) {
-            throw new IllegalArgumentException("the descriptor of a peer configuration has " + DESCRIPTOR_SIZE
-                    + " byte, here are " + descriptor.remaining());
-        }
+        Check.descriptor("peer configuration", DESCRIPTOR_SIZE, descriptor.remaining());
         RpmaPeerCfg cfg = new RpmaPeerCfg();
         cfg.object.made("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get()));
         return cfg;

@@ -119,7 +119,8 @@ class RpmaMrRemoteTest {
         System.arraycopy(GOLDEN, 0, bytes, 0, length);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RpmaMrRemote.fromDescriptor(bytes))
-                .withMessageContaining("here are " + length);
+                .withMessage("the descriptor of a memory region has " + GOLDEN.length + " bytes, here are " + length
+                        + (length == 0 ? ": private data is empty until nextEvent() has returned ESTABLISHED" : ""));
         ByteBuffer buffer = ByteBuffer.wrap(GOLDEN).limit(length);
         assertThatIllegalArgumentException().isThrownBy(() -> RpmaMrRemote.fromDescriptor(buffer));
         assertThat(buffer.position()).isZero();

@@ -77,7 +77,9 @@ class RpmaPeerCfgTest {
         ByteBuffer spent = ByteBuffer.wrap(new byte[] {1}).position(1);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RpmaPeerCfg.fromDescriptor(spent))
-                .withMessageContaining("here are 0");
+                .withMessage(
+                        "the descriptor of a peer configuration has 1 byte, here are 0: private data is empty until"
+                                + " nextEvent() has returned ESTABLISHED");
         assertThat(spent.position()).isEqualTo(1);
     }
 

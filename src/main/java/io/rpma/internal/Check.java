@@ -47,6 +47,15 @@ public final class Check {
         return new NullPointerException("the " + argument + " is null");
     }
 
+    /** Checks that the descriptor of an object is whole. */
+    public static void descriptor(String object, int size, int bytes) {
+        if (bytes < size) {
+            throw new IllegalArgumentException("the descriptor of a " + object + " has " + size
+                    + (size == 1 ? " byte" : " bytes") + ", here are " + bytes
+                    + (bytes == 0 ? ": private data is empty until nextEvent() has returned ESTABLISHED" : ""));
+        }
+    }
+
     /** Checks the size of a queue against its minimum. */
     public static void queueSize(String queue, int size, int least) {
         if (size < least) {
