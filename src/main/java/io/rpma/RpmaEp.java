@@ -67,7 +67,8 @@ public final class RpmaEp implements AutoCloseable {
     /**
      * Listens on an address.
      *
-     * <p>Blocks while a host name is resolved.
+     * <p>Blocks while a host name is resolved. The sysctl {@code net.rdma_ucm.max_backlog} (1,024 by default) limits the
+     * number of requests that wait to be taken; the kernel rejects further ones.
      *
      * @param peer the peer of the connections
      * @param address an IPv4 or IPv6 address of the peer's device, or a host name; 0.0.0.0 or :: for all addresses, but

@@ -385,7 +385,8 @@ public final class RdmaId implements AutoCloseable {
      * Starts to listen for requests, which {@link #getRequest} takes. No thread may wait for an event of the id during
      * this call: the id moves to another event channel, whose events do not end a wait that started before.
      *
-     * @param backlog the maximum number of pending requests, 0 for the maximum of the system
+     * @param backlog the maximum number of pending requests, at most the sysctl {@code net.rdma_ucm.max_backlog} (1,024
+     *     by default); 0 for this maximum
      * @throws IllegalArgumentException if {@code backlog} is negative
      * @throws IllegalStateException if closed or already listening, or if an event loop serves the events of this id
      * @throws io.rpma.RpmaException if another id has the address and port, or if this id has resolved an address to

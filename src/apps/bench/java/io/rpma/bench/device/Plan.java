@@ -111,8 +111,7 @@ record Plan(
                         new Registration(256 * MIB, 1),
                         new Registration(1024 * MIB, 1),
                         new Registration(1024 * MIB, 2),
-                        new Registration(1024 * MIB, 4),
-                        new Registration(2048 * MIB, 1)),
+                        new Registration(1024 * MIB, 4)),
                 10_000,
                 5,
                 Duration.ofMinutes(20));
