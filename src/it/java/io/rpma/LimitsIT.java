@@ -73,6 +73,9 @@ class LimitsIT extends WithPeer {
             RpmaException failure = assertThrows(RpmaException.class, () -> client.write(ALWAYS, 1));
             assertEquals(RpmaError.PROVIDER, failure.error());
             assertTrue(failure.detail().contains("ibv_post_send"), failure.detail());
+            assertTrue(
+                    failure.getMessage().endsWith("post after nextEvent() has returned ESTABLISHED"),
+                    failure.getMessage());
         }
     }
 

@@ -4,6 +4,7 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.rpma.internal.Errno;
 import io.rpma.internal.OpenResources;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaId;
@@ -146,6 +147,25 @@ class DeviceLimitsTest {
         }
         StandIn.setLimit(limit, 0);
         RpmaSession.connect().close();
+    }
+
+    /** The kernel refuses an object because of the cgroup, or its memory because the limit of locked memory is 0. */
+    @ParameterizedTest
+    @MethodSource("creations")
+    void theExceptionNamesTheLimitOfTheProcess(String of, String kind, Creation creation) {
+        String call = of.equals("max_pd")
+                ? "ibv_alloc_pd"
+                : of.equals("max_mr") ? "ibv_reg_mr" : of.replace("max", "ibv_create");
+        try (StandIn standIn = StandIn.open().fail(call, 1, Errno.EAGAIN)) {
+            assertThat(assertThrows(RpmaException.class, () -> creation.in(this)))
+                    .hasMessageContaining("a limit of the cgroup, or of one above it, may be reached")
+                    .hasMessageContaining("/rdma.max");
+            if (!of.equals("max_pd")) {
+                standIn.fail(call, 1, Errno.EPERM);
+                assertThat(assertThrows(RpmaException.class, () -> creation.in(this)))
+                        .hasMessageContaining("ulimit -l (RLIMIT_MEMLOCK=");
+            }
+        }
     }
 
     /** The server of a connection reaches the limit. */

@@ -22,6 +22,7 @@ class DeviceListTest {
     private static final String LIST = "ibv_get_device_list";
     private static final int EPERM = 1;
     private static final int EIO = 5;
+    private static final int EAGAIN = 11;
     private static final int ENOMEM = 12;
     private static final int EACCES = 13;
     private static final int ENOSYS = 38;
@@ -112,6 +113,18 @@ class DeviceListTest {
                 .isThrownBy(RpmaDevice::list)
                 .withMessageContaining("ibv_open_device(standin0) failed: Permission denied")
                 .withMessageEndingWith("; see the permissions of the files in /dev/infiniband");
+    }
+
+    @Test
+    void aDeviceThatTheCgroupDoesNotPermit() {
+        standIn.fail(LIST, 1, EPERM).fail("ibv_open_device", 1, EAGAIN);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(RpmaDevice::list)
+                .withMessageContaining(
+                        "ibv_open_device(standin0) failed: Resource temporarily unavailable; a limit of the"
+                                + " cgroup")
+                .withMessageContaining("/rdma.max")
+                .satisfies(e -> assertThat(e).hasMessageNotContaining("permissions"));
     }
 
     @ParameterizedTest

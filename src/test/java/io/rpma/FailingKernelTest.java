@@ -9,19 +9,26 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.rpma.internal.Errno;
 import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
+import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Failures of the kernel, of librdmacm and of librpma: the exception names the call that failed, and nothing is lost.
@@ -35,6 +42,9 @@ class FailingKernelTest {
     private static final int CONNECT_ERROR = 6;
     private static final int UNREACHABLE = 7;
     private static final int DEVICE_REMOVAL = 11;
+    /** More than librdmacm and the hint need. */
+    private static final int MOST_OPENS = 5;
+
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private final StandIn standIn = StandIn.open();
@@ -231,6 +241,43 @@ class FailingKernelTest {
             peer.register(memory, Regions.ALL).close();
             assertEquals(before, StandIn.alive());
         }
+    }
+
+    /** librdmacm reports any reason as ENOMEM if it opens the file for an id without a channel of its own. */
+    @ParameterizedTest
+    @ValueSource(ints = {EPERM, Errno.ENOENT, Errno.EACCES, Errno.EMFILE})
+    void theFileOfTheConnectionManagerIsNamedIfItCanNotBeOpened(int errno) {
+        try (RdmaAddrInfo info = RdmaAddrInfo.passive(TestDevice.address(), TestDevice.port(), RdmaPortSpace.TCP)) {
+            for (ThrowingCallable call : List.<ThrowingCallable>of(
+                    () -> RpmaDevice.local(TestDevice.address()),
+                    () -> RpmaEp.listen(peer, TestDevice.address(), TestDevice.port()),
+                    this::connect,
+                    () -> RdmaId.create(RdmaPortSpace.TCP),
+                    () -> RdmaId.createEp(info, null))) {
+                standIn.fail("open", MOST_OPENS, errno);
+                assertThatThrownBy(call)
+                        .isInstanceOf(RpmaException.class)
+                        .hasMessageContaining(
+                                errno == Errno.EMFILE
+                                        ? "ulimit -n (RLIMIT_NOFILE="
+                                        : "; /dev/infiniband/rdma_cm can't be opened: " + Errno.message(errno)
+                                                + "; load the module rdma_ucm");
+                standIn.letGo();
+            }
+        }
+    }
+
+    /** The file can be opened again when the hint is made. */
+    @Test
+    void theLimitOfDescriptorsIsNamedIfThereIsNoMemoryForAChannel() {
+        standIn.fail("open", 1, ENOMEM);
+        assertThatThrownBy(() -> RpmaDevice.local(TestDevice.address()))
+                .hasMessageContaining("ulimit -v (RLIMIT_AS=")
+                .hasMessageContaining("ulimit -n (RLIMIT_NOFILE=");
+        standIn.fail("open", 1, ENOMEM);
+        assertThatThrownBy(() -> RdmaId.create(RdmaPortSpace.TCP))
+                .hasMessageContaining("ulimit -v (RLIMIT_AS=")
+                .hasMessageNotContaining("ulimit -n");
     }
 
     /** The request stays in the queue, so the descriptor stays readable. */

@@ -17,12 +17,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
@@ -409,6 +412,39 @@ class RdmaConnectIT {
                     RdmaPair.accept(client, server);
                 }
             }
+        }
+    }
+
+    /** Repeats the answer to a client that has given up, until the kernel knows this. It does not report it. */
+    private static void assertGone(RdmaId listener, Consumer<RdmaId> preparation, Consumer<RdmaId> answer) {
+        AtomicReference<RpmaException> failure = new AtomicReference<>();
+        Eventually.become("a failure of the answer", () -> {
+            try {
+                RdmaId client = connecting(listener.localAddr().orElseThrow().getPort());
+                try (RdmaId server = request(listener)) {
+                    preparation.accept(server);
+                    client.close();
+                    answer.accept(server);
+                    return false;
+                }
+            } catch (RpmaException e) {
+                failure.set(e);
+                return true;
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        assertThat(failure.get()).hasMessageContaining("; the client may have given up");
+    }
+
+    @Tag("infiniband-cm")
+    @Test
+    void theAnswersToAClientThatHasGivenUp() throws InterruptedException {
+        Consumer<RdmaId> queues = server -> server.createQp(RdmaPair.attr());
+        try (RdmaId listener = listen(TestDevice.port())) {
+            assertGone(listener, queues, server -> server.accept(new RdmaConnParam()));
+            assertGone(listener, queues, server -> server.reject(new byte[0]));
+            assertGone(listener, server -> {}, queues);
         }
     }
 

@@ -708,6 +708,7 @@ class RdmaPostIT {
             RdmaPost.operations()
                     .forEach(post -> assertThatExceptionOfType(RpmaException.class)
                             .isThrownBy(() -> post.post(early))
+                            .withMessageEndingWith("post after nextEvent() has returned ESTABLISHED")
                             .satisfies(e -> assertThat(e.errnoName()).isEqualTo("ENOTCONN")));
             client.connect(new RdmaConnParam());
             try (RdmaId server = RdmaPair.request(listener)) {

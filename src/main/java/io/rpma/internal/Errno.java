@@ -5,8 +5,11 @@ import java.nio.charset.StandardCharsets;
 
 /** The numbers and texts of the errors of the system. */
 public final class Errno {
+    public static final int EPERM = 1;
+    public static final int ENOENT = 2;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
     public static final int EFAULT = 14;
     public static final int EEXIST = 17;
     public static final int ENODEV = 19;
@@ -20,6 +23,7 @@ public final class Errno {
     public static final int EOPNOTSUPP = 95;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
+    public static final int ECONNRESET = 104;
     public static final int ENOTCONN = 107;
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;

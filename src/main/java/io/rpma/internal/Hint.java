@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -11,6 +14,16 @@ final class Hint {
     private static final String EXTENDED_QUEUE_PAIRS =
             "the provider of the device may lack extended queue pairs, which librpma asks for if it was built with native"
                     + " operations and was in the process before rpma-java, because of LD_PRELOAD or another library";
+
+    private static final String EARLY =
+            "the connection may not be established yet: post after nextEvent() has returned ESTABLISHED";
+
+    private static final String GONE = "the client may have given up";
+
+    private static final String WRONG_STATE =
+            "the id may be in another state, or the private data too long: see RdmaConnParam.privateData()";
+
+    private static final String CONNECTION_MANAGER = "/dev/infiniband/rdma_cm";
 
     // the limits of the process in limit.c; an enum would be another class, which can't be loaded without descriptors
     private static final int AS = 0;
@@ -44,8 +57,22 @@ final class Hint {
         if (says(messages, Errno.EMFILE)) {
             return descriptors();
         }
+        if (says(messages, Errno.ENOTCONN)) {
+            return EARLY;
+        }
+        if (says(messages, Errno.EAGAIN) && creates(operation, messages)) {
+            return cgroup();
+        }
         boolean noMemory = says(messages, Errno.ENOMEM);
         boolean opensChannel = operation.equals("rdma_create_ep") || messages.contains("rdma_create_id(");
+        boolean opensFile =
+                opensChannel || operation.equals("rdma_create_id") || messages.contains("rdma_create_event_channel(");
+        if (opensFile && (noMemory || says(messages, Errno.ENOENT, Errno.EACCES, Errno.EPERM))) {
+            String reason = connectionManager();
+            if (!reason.isEmpty()) {
+                return reason;
+            }
+        }
         if (opensChannel && noMemory) {
             // librdmacm opens the channel of a synchronous id, and replaces EMFILE by ENOMEM
             return memory() + "; librdmacm reports a lack of memory also if " + descriptors();
@@ -94,13 +121,18 @@ final class Hint {
             case "rdma_get_request":
                 return says(messages, Errno.EAGAIN)
                         ? "librdmacm has rejected a request, because " + memory() + ", or because " + descriptors()
+                                + ", or because " + cgroup()
                         : "";
             case "rdma_create_qp", "rdma_create_srq":
                 return queues(operation, messages, objects);
-            case "rdma_connect", "rdma_accept", "rdma_reject":
-                return says(messages, Errno.EINVAL)
-                        ? "the id may be in another state, or the private data too long: see RdmaConnParam.privateData()"
-                        : "";
+            case "rdma_connect":
+                return says(messages, Errno.EINVAL) ? WRONG_STATE : "";
+            case "rdma_accept", "rdma_reject":
+                return says(messages, Errno.ECONNRESET)
+                        ? GONE
+                        : says(messages, Errno.EINVAL) ? GONE + ", or " + WRONG_STATE : "";
+            case "rpma_read", "rpma_write", "rpma_atomic_write", "rpma_flush", "rpma_send":
+                return says(messages, Errno.EINVAL) ? EARLY : "";
             case "rpma_write_with_imm", "rpma_send_with_imm":
                 return refused(messages, "immediate data");
             case "ibv_post_send":
@@ -116,8 +148,72 @@ final class Hint {
         }
     }
 
-    private static boolean says(String messages, int errno) {
-        return messages.contains(Errno.message(errno));
+    private static boolean says(String messages, int... errnos) {
+        for (int errno : errnos) {
+            if (messages.contains(Errno.message(errno))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a call can create an object of a device. The failure to resolve a name leaves any errno. */
+    private static boolean creates(String operation, String messages) {
+        return operation.matches("(ibv|rdma|rpma)_.*")
+                && !operation.equals("rdma_get_request")
+                && !(operation + messages).contains("rdma_getaddrinfo");
+    }
+
+    /** The remedy if the cgroup permits no more devices or objects, which the kernel reports by EAGAIN. */
+    private static String cgroup() {
+        return "a limit of the cgroup, or of one above it, may be reached: see " + rdmaMax()
+                + ", where hca_handle is the number of open devices, and hca_object that of their objects";
+    }
+
+    private static Path rdmaMax() {
+        try {
+            return rdmaMax(Files.readAllLines(Path.of("/proc/self/cgroup")));
+        } catch (IOException e) {
+            return rdmaMax(List.of());
+        }
+    }
+
+    /** Returns the file with the limits of a cgroup, from the lines of /proc/PID/cgroup: NUMBER:CONTROLLERS:PATH. */
+    static Path rdmaMax(List<String> lines) {
+        String unified = "/";
+        for (String line : lines) {
+            String[] fields = line.split(":", 3);
+            if (fields[1].equals("rdma")) {
+                return Path.of("/sys/fs/cgroup/rdma", fields[2], "rdma.max");
+            }
+            unified = fields[1].isEmpty() ? fields[2] : unified;
+        }
+        return Path.of("/sys/fs/cgroup", unified, "rdma.max");
+    }
+
+    /** Whether a file rdma.max limits the number of open devices: librdmacm then reports that there is no device. */
+    static boolean limitsDevices(Path rdmaMax) {
+        try {
+            return Files.readString(rdmaMax).matches("(?s).*hca_handle=\\d.*");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** The remedy if librdmacm can't open its file, which it often reports by ENOMEM; an empty text if it can. */
+    private static String connectionManager() {
+        int fd = Natives.memoryOpen((CONNECTION_MANAGER + "\0").getBytes(StandardCharsets.UTF_8), true, false);
+        if (fd >= 0) {
+            Natives.memoryClose(fd);
+            return "";
+        }
+        int errno = Result.errno(fd);
+        String limit = ofFile(errno, false);
+        return CONNECTION_MANAGER + " can't be opened: " + Errno.message(errno) + "; "
+                + (limit.isEmpty()
+                        ? "load the module rdma_ucm, permit this user to read and write the file, and give it to the container"
+                                + " (--device /dev/infiniband of Docker)"
+                        : limit);
     }
 
     private static String noMemory(String operation, Resource... objects) {
@@ -196,9 +292,14 @@ final class Hint {
 
     /** Returns the remedy if there is no memory for an object whose memory the kernel pins. */
     private static String pinned(Resource[] objects, String... names) {
+        return lockedMemory() + "; with a limit that is high enough, " + deviceLimits(objects, names) + "; or "
+                + memory();
+    }
+
+    /** The only remedy if the kernel refuses to pin memory by EPERM: the limit is then 0. */
+    private static String lockedMemory() {
         return "the limit of locked memory may be too low: see ulimit -l (" + limit("RLIMIT_MEMLOCK", MEMLOCK)
-                + "), LimitMEMLOCK of systemd, --ulimit memlock of Docker, or /etc/security/limits.d; with a limit that is high"
-                + " enough, " + deviceLimits(objects, names) + "; or " + memory();
+                + "), LimitMEMLOCK of systemd, --ulimit memlock of Docker, or /etc/security/limits.d";
     }
 
     /**
@@ -236,10 +337,16 @@ final class Hint {
         if (says(messages, Errno.ENOMEM)) {
             return pinned(objects, names);
         }
+        if (says(messages, Errno.EPERM)) {
+            return lockedMemory();
+        }
         if (!says(messages, Errno.EINVAL)) {
             return "";
         }
-        return (operation.equals("rdma_create_qp") ? "maxInlineData() may exceed the maximum of the device, or " : "")
+        return (operation.equals("rdma_create_qp")
+                        ? GONE
+                                + " if the id is of a request, or maxInlineData() may exceed the maximum of the device, or "
+                        : "")
                 + deviceLimits(objects, names);
     }
 
@@ -260,7 +367,11 @@ final class Hint {
 
     private static String registration(String messages, Resource... objects) {
         if (says(messages, Errno.ENOMEM)) {
-            return pinned(objects, "max_mr");
+            return pinned(objects, "max_mr")
+                    + "; or soft-RoCE of Linux 6.12 to 7.3, which registers at most 1 GiB in a region";
+        }
+        if (says(messages, Errno.EPERM)) {
+            return lockedMemory();
         }
         if (says(messages, Errno.EFAULT)) {
             return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping of an"
@@ -283,18 +394,16 @@ final class Hint {
         if (says(messages, Errno.ENOMEM)) {
             return messages.contains("ibv_reg_mr(") ? pinned(objects, "max_mr") : memory();
         }
-        boolean connects = messages.contains("rdma_connect(") || messages.contains("rdma_accept(");
-        return connects && says(messages, Errno.EINVAL)
-                ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
-                        + " 196 bytes with its acceptance"
-                : "";
+        if (says(messages, Errno.EPERM)) {
+            return messages.contains("ibv_reg_mr(") ? lockedMemory() : "";
+        }
+        return messages.contains("rdma_accept(") && says(messages, Errno.EINVAL, Errno.ECONNRESET) ? GONE : "";
     }
 
     /** The verbs have no query for most of these capabilities. A device also refuses a post that is too early. */
     private static String refused(String messages, String capability) {
         return says(messages, Errno.EINVAL)
-                ? "the connection may not be established yet, or the device may lack " + capability
-                        + " as iWARP devices do: see 'rpma-java selftest'"
+                ? EARLY + "; or the device may lack " + capability + " as iWARP devices do: see 'rpma-java selftest'"
                 : "";
     }
 
@@ -306,8 +415,10 @@ final class Hint {
     }
 
     private static String device(String messages) {
-        return says(messages, Errno.ENODEV) || says(messages, Errno.EADDRNOTAVAIL)
-                ? "no RDMA device has this address: see 'rdma link' and 'ip address'; soft-RoCE needs the address of its"
+        boolean unopened = says(messages, Errno.ENODEV) && limitsDevices(rdmaMax());
+        return says(messages, Errno.ENODEV, Errno.EADDRNOTAVAIL)
+                ? (unopened ? cgroup() + "; or " : "")
+                        + "no RDMA device has this address: see 'rdma link' and 'ip address'; soft-RoCE needs the address of its"
                         + " own interface, never 127.0.0.1"
                 : "";
     }
@@ -333,7 +444,7 @@ final class Hint {
         }
         // a queue pair can't be initialised for a request that no longer exists
         boolean gone = messages.contains("rdma_create_qp") && says(messages, Errno.EINVAL);
-        return (gone ? "the client may have given up, or " : "") + queues + "; the endpoint remains usable";
+        return (gone ? GONE + ", or " : "") + queues + "; the endpoint remains usable";
     }
 
     private static boolean lacksExtendedQueuePairs(String messages) {

@@ -3,11 +3,16 @@ package io.rpma.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class HintTest {
     @BeforeAll
@@ -23,6 +28,8 @@ class HintTest {
     @ParameterizedTest
     @CsvSource(textBlock = """
                     rpma_mr_reg,                12, ulimit -l (RLIMIT_MEMLOCK=
+                    rpma_mr_reg,                12, 1 GiB in a region
+                    rpma_mr_reg,                1,  ulimit -l (RLIMIT_MEMLOCK=
                     rpma_mr_reg,                14, kernels from 6.5
                     rpma_mr_reg,                95, isOdpCapable()
                     rpma_mr_reg,                22, soft-RoCE
@@ -59,8 +66,6 @@ class HintTest {
                     ibv_reg_mr,                 12, ulimit -v (RLIMIT_AS=
                     rdma_bind_addr,             12, ulimit -v (RLIMIT_AS=
                     rdma_connect,               12, ulimit -v (RLIMIT_AS=
-                    rdma_create_ep,             12, ulimit -v (RLIMIT_AS=
-                    rdma_create_id,             12, ulimit -v (RLIMIT_AS=
                     rdma_create_qp,             12, ulimit -v (RLIMIT_AS=
                     rdma_create_srq,            12, ulimit -v (RLIMIT_AS=
                     rdma_get_devices,           12, ulimit -v (RLIMIT_AS=
@@ -77,6 +82,35 @@ class HintTest {
                     rpma_ep_next_conn_req,      12, ulimit -v (RLIMIT_AS=
                     rpma_mr_reg,                12, ulimit -v (RLIMIT_AS=
                     rpma_utils_get_ibv_context, 12, ulimit -v (RLIMIT_AS=
+                    ibv_create_ah,              11, /rdma.max
+                    ibv_reg_mr,                 11, /rdma.max
+                    rdma_bind_addr,             11, /rdma.max
+                    rdma_create_qp,             11, /rdma.max
+                    rdma_create_srq,            11, /rdma.max
+                    rdma_get_devices,           11, /rdma.max
+                    rdma_get_request,           11, /rdma.max
+                    rdma_reg_read,              11, /rdma.max
+                    rpma_conn_req_connect,      11, /rdma.max
+                    rpma_conn_req_new,          11, /rdma.max
+                    rpma_ep_next_conn_req,      11, /rdma.max
+                    rpma_mr_reg,                11, /rdma.max
+                    rpma_peer_new,              11, /rdma.max
+                    rpma_srq_new,               11, /rdma.max
+                    rpma_utils_get_ibv_context, 11, /rdma.max
+                    rpma_atomic_write,          22, returned ESTABLISHED
+                    rpma_flush,                 22, returned ESTABLISHED
+                    rpma_read,                  22, returned ESTABLISHED
+                    rpma_send,                  22, returned ESTABLISHED
+                    rpma_send_with_imm,         22, returned ESTABLISHED
+                    rpma_write,                 22, returned ESTABLISHED
+                    rpma_write,                 107, returned ESTABLISHED
+                    rdma_post_write,            107, returned ESTABLISHED
+                    ibv_post_send,              107, returned ESTABLISHED
+                    rdma_accept,                22, the client may have given up
+                    rdma_reject,                22, the client may have given up
+                    rdma_accept,                104, the client may have given up
+                    rdma_reject,                104, the client may have given up
+                    rdma_create_qp,             22, the client may have given up
                     eventfd,                    24, ulimit -n (RLIMIT_NOFILE=
                     rpma_conn_req_new,          24, ulimit -n (RLIMIT_NOFILE=
                     epoll_create1,              23, file-max
@@ -90,8 +124,10 @@ class HintTest {
 
     @ParameterizedTest
     @CsvSource({
-        "rpma_mr_reg, 1",
+        "rpma_mr_reg, 5",
         "epoll_create1, 12",
+        "epoll_ctl, 11",
+        "rdma_getaddrinfo, 11",
         "rpma_ep_listen, 0",
         "rpma_conn_req_connect, 111",
         "eventfd, 12",
@@ -130,7 +166,6 @@ class HintTest {
         "rpma_srq_new,          ibv_req_notify_cq()",
         "rpma_ep_next_conn_req, rdma_get_cm_event()",
         "rpma_conn_req_connect, rdma_migrate_id()",
-        "rpma_conn_req_connect, rdma_create_event_channel()",
         "rpma_peer_new,         ibv_query_device_ex(attr={0})"
     })
     void namesNoLimitOfTheDeviceForAnotherFailure(String operation, String call) {
@@ -167,11 +202,49 @@ class HintTest {
                 .doesNotContain("given up");
     }
 
+    /** The length of the private data is checked before the call. */
+    @Test
+    void namesTheEndOfTheClientForAnAcceptance() {
+        String operation = "rpma_conn_req_connect";
+        String invalid = "() failed: " + Errno.message(Errno.EINVAL);
+        assertThat(Hint.of(operation, Result.PROVIDER, "rdma_accept" + invalid))
+                .isEqualTo("the client may have given up");
+        assertThat(Hint.of(operation, Result.PROVIDER, "rdma_connect" + invalid))
+                .isEmpty();
+    }
+
+    @Test
+    void namesTheLimitOfLockedMemoryForNoPermission() {
+        String refused = "() failed: " + Errno.message(Errno.EPERM);
+        for (String call : List.of("ibv_create_cq", "ibv_create_srq", "rdma_create_qp_ex")) {
+            assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, call + refused))
+                    .contains("ulimit -l (RLIMIT_MEMLOCK=");
+        }
+        String connect = "rpma_conn_req_connect";
+        assertThat(Hint.of(connect, Result.PROVIDER, "ibv_reg_mr" + refused)).contains("ulimit -l (RLIMIT_MEMLOCK=");
+        assertThat(Hint.of(connect, Result.PROVIDER, "rdma_accept" + refused)).isEmpty();
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"rdma_connect", "rdma_accept"})
-    void namesTheMaximumOfPrivateData(String call) {
-        String message = call + "() failed: " + Errno.message(Errno.EINVAL);
-        assertThat(Hint.of("rpma_conn_req_connect", Result.PROVIDER, message)).contains("56 bytes", "196 bytes");
+    @CsvSource({
+        "0::/a b/c,               /sys/fs/cgroup/a b/c/rdma.max",
+        "0::/,                    /sys/fs/cgroup/rdma.max",
+        "4:memory:/m|0::/u,       /sys/fs/cgroup/u/rdma.max",
+        "4:rdma:/r:d|0::/u,       /sys/fs/cgroup/rdma/r:d/rdma.max",
+        "1:name=systemd:/,        /sys/fs/cgroup/rdma.max"
+    })
+    void namesTheFileOfTheCgroup(String lines, Path file) {
+        assertThat(Hint.rdmaMax(List.of(lines.split("\\|")))).isEqualTo(file);
+    }
+
+    @Test
+    void knowsWhetherTheCgroupLimitsDevices(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("rdma.max");
+        assertThat(Hint.limitsDevices(file)).isFalse();
+        Files.writeString(file, "mlx5_0 hca_handle=max hca_object=10\n");
+        assertThat(Hint.limitsDevices(file)).isFalse();
+        Files.writeString(file, "mlx5_0 hca_handle=max hca_object=max\nrxe0 hca_handle=0 hca_object=max\n");
+        assertThat(Hint.limitsDevices(file)).isTrue();
     }
 
     @ParameterizedTest
@@ -212,17 +285,6 @@ class HintTest {
                 .doesNotContain("ibv_devinfo");
         assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, prefix + "10) failed: " + Errno.message(22)))
                 .doesNotContain("setTimeout()", "ibv_devinfo");
-    }
-
-    @Test
-    void namesTheLimitOfDescriptorsForNoMemory() {
-        String message = "rdma_create_id() failed: " + Errno.message(12);
-        assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, message)).contains("ulimit -n");
-        assertThat(Hint.of("rdma_create_ep", Result.PROVIDER, Errno.message(12)))
-                .contains("ulimit -n");
-        // the channel of this id is open already
-        assertThat(Hint.of("rdma_create_id", Result.PROVIDER, Errno.message(12)))
-                .doesNotContain("ulimit -n");
     }
 
     @Test

@@ -58,6 +58,7 @@ class DoctorTest {
         "rpma_mr_reg,       ibv_reg_mr() failed: Operation not supported,          rdma resource show",
         "rpma_conn_req_new, rdma_create_qp_ex() failed: Cannot allocate memory,    ulimit -l; rdma resource show",
         "rpma_conn_req_new, rdma_create_qp_ex() failed: Invalid argument,          rdma resource show",
+        "rpma_mr_reg,       ibv_reg_mr() failed: Operation not permitted,          ulimit -l; rdma resource show",
         "rpma_peer_new,     ibv_alloc_pd() failed: No space left on device,        rdma resource show"
     })
     void theReasonForNoQueues(String operation, String messages, String remedy) {
@@ -66,6 +67,16 @@ class DoctorTest {
                         "rxe0 queues",
                         operation + " failed: Provider error occurred (PROVIDER): " + messages + "; the hint",
                         remedy));
+    }
+
+    /** Of the list of devices, too. */
+    @Test
+    void aLimitOfTheCgroup() {
+        String reason = "ibv_alloc_pd() failed: Resource temporarily unavailable; see /sys/fs/cgroup/a/rdma.max, where";
+        assertThat(noQueues("rpma_peer_new", Result.PROVIDER, reason).remedy())
+                .isEqualTo("cat /sys/fs/cgroup/a/rdma.max");
+        assertThat(DeviceChecks.cgroupRemedy("ibv_open_device(rxe0) failed: Permission denied"))
+                .isEmpty();
     }
 
     @Test

@@ -20,6 +20,10 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The checks that use the library. */
@@ -40,7 +44,8 @@ final class DeviceChecks {
             String reason = Errors.line(e);
             findings.add(Finding.missing("library", reason, libraryRemedy(reason, installation())));
         } catch (RpmaException e) {
-            findings.add(Finding.missing("library", Errors.line(e), "ls -l /dev/infiniband"));
+            String reason = Errors.line(e);
+            findings.add(Finding.missing("library", reason, cgroupRemedy(reason).orElse("ls -l /dev/infiniband")));
         }
         findings.add(nativeAccess(Runtime.version().feature()));
         findings.addAll(anyUsable(devices.stream().map(DeviceChecks::device).toList()));
@@ -48,6 +53,12 @@ final class DeviceChecks {
             findings.add(deviceOf(address));
         }
         return findings;
+    }
+
+    /** Returns the command that shows the limits of the cgroup, if a failure names their file. */
+    static Optional<String> cgroupRemedy(String reason) {
+        Matcher file = Pattern.compile("/sys/fs/cgroup/\\S*rdma\\.max").matcher(reason);
+        return file.find() ? Optional.of("cat " + file.group()) : Optional.empty();
     }
 
     private static List<Finding> device(Device device) {
@@ -157,10 +168,8 @@ final class DeviceChecks {
             return Finding.missing(subject, reason, SHOW_LIBRARIES);
         }
         // the finding of the locked memory has the command that raises the limit
-        return Finding.missing(
-                subject,
-                reason,
-                failure.errnoName().equals("ENOMEM") ? "ulimit -l; rdma resource show" : "rdma resource show");
+        String locked = Set.of("ENOMEM", "EPERM").contains(failure.errnoName()) ? "ulimit -l; " : "";
+        return Finding.missing(subject, reason, cgroupRemedy(reason).orElse(locked + "rdma resource show"));
     }
 
     private static Finding deviceOf(String address) throws IOException {
