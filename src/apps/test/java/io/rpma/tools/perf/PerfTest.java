@@ -467,6 +467,16 @@ class PerfTest {
         assertThat(result(1000).percentile(99)).isNotNull();
     }
 
+    /** The histogram has ranges of times. The time is at the end of a range. */
+    @Test
+    void theValuesOfOneTimeAreInOrder() {
+        Histogram times = new Histogram(3);
+        times.recordValue(1_049_599);
+        PerfResult result = new PerfResult(PerfOperation.WRITE, 64, 1, 1, 1, false, 0.5, times);
+        assertThat(List.of(result.least(), result.mean(), result.median(), result.most()))
+                .isSorted();
+    }
+
     @Test
     void sizesAreExact() {
         assertThat(List.of(

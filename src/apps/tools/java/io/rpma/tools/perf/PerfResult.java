@@ -58,7 +58,8 @@ record PerfResult(
     }
 
     double mean() {
-        return micros(times.getMean());
+        // the histogram takes the middle of a range for each time, which can be below the least one
+        return micros(Math.max(times.getMinValue(), times.getMean()));
     }
 
     double most() {

@@ -11,25 +11,16 @@ import io.rpma.support.Errors;
 import io.rpma.support.Program;
 import java.io.IOException;
 import java.util.Locale;
-import org.HdrHistogram.Histogram;
 
 /** Sends messages, and prints the times of their round trips. */
 final class PingClient {
-    /** The significant digits of a time. */
-    private static final int DIGITS = 4;
-
     private final Connector connector;
     private final int size;
     private final long timeout;
     private final boolean quiet;
 
-    private final Histogram times = new Histogram(DIGITS);
+    private final PingTimes times = new PingTimes();
     private long sent;
-
-    // exact, unlike the values of the histogram
-
-    private long shortest = Long.MAX_VALUE;
-    private long longest;
 
     /** Null after the loss of a connection. */
     private PingConnection connection;
@@ -77,7 +68,7 @@ final class PingClient {
                 disconnect();
             }
         }
-        return times.getTotalCount() > 0;
+        return times.count() > 0;
     }
 
     private void exchange(RpmaPeer peer, int count, long interval) throws IOException, InterruptedException {
@@ -103,10 +94,8 @@ final class PingClient {
                 connection = PingConnection.open(peer, connector, size, timeout);
             }
             long time = connection.roundTrip(sequence, timeout);
-            times.recordValue(time);
-            shortest = Math.min(shortest, time);
-            longest = Math.max(longest, time);
-            result = format("%d bytes, time %.1f us", size, micros(time));
+            times.add(time);
+            result = format("%d bytes, time %.1f us", size, PingTimes.micros(time));
         } catch (IOException | RpmaException e) {
             disconnect();
             result = Errors.line(e);
@@ -125,24 +114,14 @@ final class PingClient {
     }
 
     private void summarise() throws IOException {
-        long answered = times.getTotalCount();
+        long answered = times.count();
         print("");
         print(format(
                 "%d messages of %d bytes, %d answered, %.0f %% lost",
                 sent, size, answered, sent == 0 ? 0.0 : 100.0 * (sent - answered) / sent));
         if (answered > 0) {
-            print(format(
-                    "round trip min/avg/max/stddev %.1f/%.1f/%.1f/%.1f us, median %.1f us",
-                    micros(shortest),
-                    micros(times.getMean()),
-                    micros(longest),
-                    micros(times.getStdDeviation()),
-                    micros(times.getValueAtPercentile(50))));
+            print(times.toString());
         }
-    }
-
-    private static double micros(double nanos) {
-        return nanos / 1e3;
     }
 
     private static String format(String format, Object... values) {
