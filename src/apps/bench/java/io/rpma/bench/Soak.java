@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
 import javax.imageio.ImageIO;
@@ -94,7 +95,12 @@ final class Soak implements Callable<Integer> {
         Sample last = points.get(points.size() - 1);
         command.commandLine()
                 .getOut()
-                .printf("%.0f connections, %.0f operations: %s%n", last.connections, last.operations, machine);
+                .printf(
+                        Locale.ROOT,
+                        "%.0f connections, %.0f operations: %s%n",
+                        last.connections,
+                        last.operations,
+                        machine);
         command.commandLine().getOut().flush();
         return 0;
     }
@@ -132,7 +138,9 @@ final class Soak implements Callable<Integer> {
                 .height(HEIGHT)
                 .title(title)
                 .xAxisTitle(String.format(
-                        "thousand connections, each with %.0f operations", last.operations / last.connections))
+                        Locale.ROOT,
+                        "thousand connections, each with %.0f operations",
+                        last.operations / last.connections))
                 .yAxisTitle(unit)
                 .build();
         chart.getStyler().setLegendVisible(false);

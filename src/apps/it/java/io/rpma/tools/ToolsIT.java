@@ -40,11 +40,14 @@ class ToolsIT extends WithTools {
     @Test
     void infoShowsTheDevice() throws InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
-        Jvm.Finished end = assertEnds(start("info"), 0);
+        // a locale with other digits
+        Jvm jvm = Jvm.ofTools().options("-Duser.language=ar", "-Duser.country=EG");
+        Jvm.Finished end = assertEnds(start(jvm, "info"), 0);
         assertThat(end.out())
                 .contains("\n" + device.name() + "\n")
                 .containsPattern("(?m)^port 1 +ACTIVE, .*\\b" + address.replace(".", "\\."))
                 .containsPattern("(?m)^flush +" + (device.isFlushNative() ? "native" : "emulated by reads") + "$")
+                .containsPattern("(?m)^vendor +0x[0-9a-f]+, part " + device.vendorPartId() + ", ")
                 .containsPattern("(?m)^limits +max_pd=\\d+");
         assertThat(end.out().lines()).allMatch(line -> line.length() <= 80);
         assertThat(end.err()).isEmpty();

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /** The output of one side. Each line begins with the name of the side, so that both sides can share a terminal. */
 public final class Output {
@@ -30,7 +31,7 @@ public final class Output {
 
     /** Prints a line. */
     public void say(String line) {
-        out.println(String.format("%-9s %s", side + ":", line));
+        out.println(String.format(Locale.ROOT, "%-9s %s", side + ":", line));
     }
 
     /** Prints a named value. */
@@ -39,7 +40,7 @@ public final class Output {
     }
 
     private String line(String name, String value) {
-        return String.format("%-9s %-12s %s", side + ":", name, value);
+        return String.format(Locale.ROOT, "%-9s %-12s %s", side + ":", name, value);
     }
 
     /**

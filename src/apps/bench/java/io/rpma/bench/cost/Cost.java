@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -234,7 +235,10 @@ public final class Cost implements Callable<Integer> {
         long started = System.nanoTime();
         for (Operation operation : OPERATIONS) {
             System.err.printf(
-                    "%4d s  %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started), operation.name);
+                    Locale.ROOT,
+                    "%4d s  %s%n",
+                    TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started),
+                    operation.name);
             Measured measured = repeats.quietest(
                     () -> Measured.of(operation, effort), candidate -> List.of(candidate.timeTarget()));
             results.addAll(measured.results());

@@ -600,7 +600,7 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private void say(String what) {
         PrintWriter progress = command.commandLine().getErr();
-        progress.printf("%4d s  %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started), what);
+        progress.printf(Locale.ROOT, "%4d s  %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started), what);
         progress.flush();
     }
 }

@@ -84,7 +84,13 @@ final class DeviceTargets {
                 : "";
         String what = key.containsKey("depth") ? "depth " + key.get("depth") + " ops/s" : key.get("value");
         return String.format(
-                "%s %s B, %s, %s: Java / C%s", key.get("name"), key.get("bytes"), key.get("completions"), what, bare);
+                Locale.ROOT,
+                "%s %s B, %s, %s: Java / C%s",
+                key.get("name"),
+                key.get("bytes"),
+                key.get("completions"),
+                what,
+                bare);
     }
 
     /**

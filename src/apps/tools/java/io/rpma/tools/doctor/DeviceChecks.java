@@ -80,7 +80,7 @@ final class DeviceChecks {
     }
 
     private static Finding library(Versions versions) {
-        return Finding.ok("library", "librpma %s, rdma-core %s".formatted(versions.librpma(), versions.rdmaCore()));
+        return Finding.ok("library", "librpma " + versions.librpma() + ", rdma-core " + versions.rdmaCore());
     }
 
     private static String installation() {

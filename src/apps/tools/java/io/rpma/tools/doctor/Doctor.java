@@ -70,7 +70,7 @@ public final class Doctor implements Callable<Integer> {
     private static void print(Finding finding, int subjects, Page page) {
         String state = finding.state().toString().toLowerCase(Locale.ROOT);
         String head = Page.paint(finding.state().colour, state) + " ".repeat(STATES - state.length());
-        page.row(head + ("%-" + subjects + "s").formatted(finding.subject()), finding.detail());
+        page.row(head + String.format(Locale.ROOT, "%-" + subjects + "s", finding.subject()), finding.detail());
         if (!finding.remedy().isEmpty()) {
             page.command(STATES + subjects, finding.remedy());
         }

@@ -8,6 +8,7 @@ import io.rpma.support.Page;
 import io.rpma.support.Product;
 import io.rpma.support.Versions;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -53,7 +54,7 @@ public final class Info implements Callable<Integer> {
     }
 
     private void row(String name, String text) {
-        page.row("%-18s".formatted(name), text);
+        page.row(String.format(Locale.ROOT, "%-18s", name), text);
     }
 
     private void print(Device device) {
@@ -61,11 +62,12 @@ public final class Info implements Callable<Integer> {
         row("driver", Versions.known(device.driver()));
         row(
                 "vendor",
-                "0x%x, part %d, firmware %s"
-                        .formatted(
-                                device.vendorId(),
-                                device.vendorPartId(),
-                                device.firmwareVersion().isEmpty() ? UNKNOWN : device.firmwareVersion()));
+                String.format(
+                        Locale.ROOT,
+                        "0x%x, part %d, firmware %s",
+                        device.vendorId(),
+                        device.vendorPartId(),
+                        device.firmwareVersion().isEmpty() ? UNKNOWN : device.firmwareVersion()));
         row("node GUID", device.nodeGuid());
         row("transport", device.iwarp() ? "iWARP" : "InfiniBand or RoCE");
         row("flush", device.nativeFlush() ? "native" : "emulated by reads");
@@ -78,13 +80,14 @@ public final class Info implements Callable<Integer> {
 
     private static String text(Device.Port port) {
         String state = Page.paint(port.state() == RpmaPort.State.ACTIVE ? "green" : "yellow", port.state() + "");
-        return "%s, %s, MTU %d, %s, %s"
-                .formatted(
-                        state,
-                        name(port.linkLayer()),
-                        port.activeMtu(),
-                        port.interfaces().isEmpty() ? "no interface" : String.join(", ", port.interfaces()),
-                        port.addresses().isEmpty() ? "no address" : String.join(", ", port.addresses()));
+        return String.format(
+                Locale.ROOT,
+                "%s, %s, MTU %d, %s, %s",
+                state,
+                name(port.linkLayer()),
+                port.activeMtu(),
+                port.interfaces().isEmpty() ? "no interface" : String.join(", ", port.interfaces()),
+                port.addresses().isEmpty() ? "no address" : String.join(", ", port.addresses()));
     }
 
     private static String name(RpmaPort.LinkLayer layer) {

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -322,7 +323,7 @@ final class PerfClient implements Callable<Integer> {
     }
 
     private static String notMeasured(PerfOperation operation, String reason) {
-        return "%-16s not measured: %s".formatted(operation, reason);
+        return String.format(Locale.ROOT, "%-16s not measured: %s", operation, reason);
     }
 
     private int measure(PerfRun run, List<Measurement> wanted) throws IOException, InterruptedException {

@@ -170,11 +170,12 @@ public final class Selftest implements Callable<Integer> {
         if (json) {
             System.out.println(Json.of(new Report(report.versions, report.device, peer, checks.done())));
         } else {
-            page.heading("%d ok, %d unsupported, %d failed"
-                    .formatted(
-                            checks.count(Check.Result.OK),
-                            checks.count(Check.Result.UNSUPPORTED),
-                            checks.count(Check.Result.FAILED)));
+            page.heading(String.format(
+                    Locale.ROOT,
+                    "%d ok, %d unsupported, %d failed",
+                    checks.count(Check.Result.OK),
+                    checks.count(Check.Result.UNSUPPORTED),
+                    checks.count(Check.Result.FAILED)));
         }
         return checks.count(Check.Result.FAILED) == 0 ? 0 : 1;
     }
@@ -188,7 +189,7 @@ public final class Selftest implements Callable<Integer> {
     }
 
     private void row(String name, String text) {
-        page.row("%-11s".formatted(name), text);
+        page.row(String.format(Locale.ROOT, "%-11s", name), text);
     }
 
     private void print(Check check) {
@@ -197,7 +198,7 @@ public final class Selftest implements Callable<Integer> {
             page.heading(library);
         }
         String result = check.result().toString().toLowerCase(Locale.ROOT);
-        String head = "%-".concat(OPERATIONS + 2 + "s").formatted(check.operation());
+        String head = String.format(Locale.ROOT, "%-" + (OPERATIONS + 2) + "s", check.operation());
         String painted = Page.paint(check.result().colour, result);
         String gap = check.reason().isEmpty() ? "" : " ".repeat(RESULTS - result.length());
         page.row(head + painted + gap, check.reason());
