@@ -13,6 +13,7 @@ import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
 import io.rpma.rdmacm.RdmaId;
 import java.io.IOException;
+import java.util.Optional;
 
 /**
  * Connects to the side of a command that listens.
@@ -28,8 +29,8 @@ public record Connector(String address, int port, String listener) {
     public static final class RejectedException extends LostException {
         private static final long serialVersionUID = 1;
 
-        private RejectedException(Connector connector) {
-            super(connector, connector.rejection());
+        private RejectedException(Connector connector, String reason) {
+            super(connector, reason);
         }
     }
 
@@ -56,7 +57,13 @@ public record Connector(String address, int port, String listener) {
     public RpmaConn connect(RpmaPeer peer, RpmaConnCfg cfg, byte[] privateData, long timeout)
             throws LostException, InterruptedException {
         try {
-            return RpmaConnReq.create(peer, address, port, cfg).connect(privateData, timeout, NANOSECONDS);
+            RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect(privateData, timeout, NANOSECONDS);
+            Optional<String> refusal = Refusal.fromPrivateData(conn.getPrivateData());
+            if (refusal.isPresent()) {
+                close(conn);
+                throw refused(refusal.get());
+            }
+            return conn;
         } catch (RpmaException e) {
             throw lost(e);
         }
@@ -78,7 +85,10 @@ public record Connector(String address, int port, String listener) {
         RdmaEvent event = id.nextEvent(timeout, NANOSECONDS).orElseThrow(this::noAnswer);
         return switch (event.type()) {
             case ESTABLISHED -> event;
-            case REJECTED -> throw rejected();
+            case REJECTED ->
+                throw Refusal.fromPrivateData(event.privateData())
+                        .map(this::refused)
+                        .orElseGet(this::rejected);
             default -> throw new LostException(this, event.toString());
         };
     }
@@ -102,12 +112,14 @@ public record Connector(String address, int port, String listener) {
 
     /** Returns an exception which reports that the other side has rejected the connection. */
     private LostException rejected() {
-        return new RejectedException(this);
+        return new RejectedException(
+                this,
+                "rejected: nothing listens there, or the listening side has refused this one and shows why; start '"
+                        + Product.NAME + " " + listener + "' on that host, with the address of its RDMA device");
     }
 
-    private String rejection() {
-        return "rejected: nothing listens there, or the listening side has refused this one and shows why; start '"
-                + Product.NAME + " " + listener + "' on that host, with the address of its RDMA device";
+    private LostException refused(String reason) {
+        return new RejectedException(this, "the listening side has refused this one: " + reason);
     }
 
     /** Returns an exception which reports that another program has accepted the connection. */

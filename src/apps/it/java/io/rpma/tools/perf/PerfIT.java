@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -190,10 +191,15 @@ class PerfIT extends WithTools {
 
     @Test
     void noRoom() throws Exception {
+        String reason = "no room for 2 MiB: the memory of all clients is limited to 1 MiB (server --limit)";
         Jvm.Running server = server("--limit", "1M");
-        Jvm.Finished end = assertEnds(client("send", "-s", "1M", "-t", "1"), 1);
-        assertThat(end.err()).contains("the listening side has refused this one and shows why");
-        server.awaitLine("rejected: no room for 2 MiB: the memory of all clients is limited to 1 MiB (--limit)");
+        for (String operation : List.of("send", "rdma-send")) {
+            Jvm.Finished end = assertEnds(client(operation, "-s", "1M", "-t", "1"), 1);
+            assertThat(end.err())
+                    .matches("rpma-java perf client: " + address
+                            + " port \\d+: the listening side has refused this one: " + Pattern.quote(reason) + "\n");
+        }
+        server.awaitLine("rejected: " + reason, 2);
         assertEnds(client("write", "-s", "64k", "-t", "1", "-n", "1"), 0);
     }
 

@@ -134,11 +134,12 @@ class PerfTest {
     @Test
     void anOperationThatIsLargerThanTheDevicesMessagesIsRefused() throws Exception {
         PerfRequest request = new PerfRequest(PerfOperation.SEND, (8 << 20) + 1, 1, false);
-        assertThatThrownBy(() -> PerfService.request(request.toPrivateData(), false, 8 << 20))
+        assertThatThrownBy(() -> PerfService.checkSize(request, 8 << 20))
                 .isInstanceOf(Listener.RefusedException.class)
                 .hasMessage("an operation of 8388609 B: the largest message of the device is 8 MiB");
-        assertThat(PerfService.request(request.toPrivateData(), false, 1 << 30)).isEqualTo(request);
-        assertThatThrownBy(() -> PerfService.request(request.toPrivateData(), true, 1 << 30))
+        PerfService.checkSize(request, 1 << 30);
+        assertThat(PerfService.request(request.toPrivateData(), false)).isEqualTo(request);
+        assertThatThrownBy(() -> PerfService.request(request.toPrivateData(), true))
                 .isInstanceOf(Listener.RefusedException.class)
                 .hasMessageContaining("another program");
     }

@@ -3,6 +3,7 @@ package io.rpma.tools.perf;
 
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
@@ -15,9 +16,11 @@ import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQpInitAttr;
 import io.rpma.support.ByteSize;
+import io.rpma.support.Connector;
 import io.rpma.support.Errors;
 import io.rpma.support.Listener;
 import io.rpma.support.Offer;
+import io.rpma.support.Refusal;
 import io.rpma.support.Size;
 import java.io.IOException;
 import java.util.Optional;
@@ -150,8 +153,13 @@ final class PerfService {
         boolean accepted = false;
         int units = 0;
         try {
-            PerfRequest wanted = request(id.request().orElseThrow().privateData(), true, mostMessage);
-            units = take(wanted);
+            PerfRequest wanted = request(id.request().orElseThrow().privateData(), true);
+            try {
+                units = admit(wanted);
+            } catch (Listener.RefusedException e) {
+                id.reject(Refusal.toPrivateData(e.getMessage()));
+                throw e;
+            }
             int taken = units;
             PerfRdmaSession session = PerfRdmaSession.accept(number, wanted, id, () -> room.release(taken));
             accepted = true;
@@ -166,33 +174,60 @@ final class PerfService {
 
     private Listener.Session accept(int number, RpmaPeer peer, RpmaConnReq request)
             throws Listener.RefusedException, InterruptedException {
-        PerfRequest wanted = request(request.getPrivateData(), false, mostMessage);
-        PerfSession session = connect(number, peer, request, wanted);
-        Listener.say("%d: %s", number, wanted);
-        return session;
+        PerfRequest wanted = request(request.getPrivateData(), false);
+        try {
+            PerfSession session = connect(number, peer, request, wanted);
+            Listener.say("%d: %s", number, wanted);
+            return session;
+        } catch (Listener.RefusedException e) {
+            Listener.say("rejected: %s", e.getMessage());
+            return new Refused(request.connect(Refusal.toPrivateData(e.getMessage())));
+        }
     }
 
-    /**
-     * Reads a request. Refuses the request of another program, and an operation that is larger than the device's
-     * messages.
-     */
-    static PerfRequest request(byte[] privateData, boolean rdmacm, long mostMessage) throws Listener.RefusedException {
-        PerfRequest request = PerfRequest.fromPrivateData(privateData)
+    /** The connection that brings a refusal, because librpma rejects a request without private data. */
+    private record Refused(RpmaConn conn) implements Listener.Session {
+        @Override
+        public void serve() throws InterruptedException {
+            if (isNext(RpmaConnEvent.ESTABLISHED)) {
+                isNext(RpmaConnEvent.CLOSED);
+            }
+        }
+
+        private boolean isNext(RpmaConnEvent event) throws InterruptedException {
+            return conn.nextEvent(PATIENCE_S, TimeUnit.SECONDS)
+                    .filter(event::equals)
+                    .isPresent();
+        }
+
+        @Override
+        public void close() {
+            Connector.close(conn);
+        }
+    }
+
+    /** Reads a request. Refuses the request of another program. */
+    static PerfRequest request(byte[] privateData, boolean rdmacm) throws Listener.RefusedException {
+        return PerfRequest.fromPrivateData(privateData)
                 .filter(read -> read.operation().isRdmacm() == rdmacm)
                 .orElseThrow(Listener.RefusedException::ofAnotherProgram);
+    }
+
+    /** Refuses an operation that is larger than the device's messages. */
+    static void checkSize(PerfRequest request, long mostMessage) throws Listener.RefusedException {
         if (request.size() > mostMessage) {
             throw new Listener.RefusedException("an operation of " + ByteSize.text(request.size())
                     + ": the largest message of the device is " + ByteSize.text(mostMessage));
         }
-        return request;
     }
 
-    /** Takes the memory of a request from the room, and returns its units. */
-    private int take(PerfRequest wanted) throws Listener.RefusedException, InterruptedException {
+    /** Checks the size of a request, takes its memory from the room, and returns its units. */
+    private int admit(PerfRequest wanted) throws Listener.RefusedException, InterruptedException {
+        checkSize(wanted, mostMessage);
         int units = (int) ((wanted.memory() + UNIT - 1) / UNIT);
         if (!room.tryAcquire(units, PATIENCE_S, TimeUnit.SECONDS)) {
             throw new Listener.RefusedException("no room for " + Size.format(wanted.memory())
-                    + ": the memory of all clients is limited to " + Size.format(limit) + " (--limit)");
+                    + ": the memory of all clients is limited to " + Size.format(limit) + " (server --limit)");
         }
         return units;
     }
@@ -202,7 +237,7 @@ final class PerfService {
         RpmaMemory memory = null;
         RpmaMrLocal region = null;
         RpmaConn conn = null;
-        int units = take(wanted);
+        int units = admit(wanted);
         try {
             memory = RpmaMemory.allocate(wanted.memory());
             region = register(peer, memory, wanted);
