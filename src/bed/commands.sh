@@ -63,12 +63,11 @@ command_bench() {
     ! $quick_bench || quick=(--quick)
     needs_qemu="a second processor (bench)"
     select_bed
-    require "the benchmarks' pictures" fc-list fontconfig
     build
     cd "$checkout" || die "can't enter $checkout"
-    bench=("${JAVA_HOME:+$JAVA_HOME/bin/}java" --enable-native-access=ALL-UNNAMED -Djava.awt.headless=true
+    bench=("${JAVA_HOME:+$JAVA_HOME/bin/}java" --enable-native-access=ALL-UNNAMED
         -cp "target/apps/classes:target/apps/lib/*" io.rpma.bench.Bench)
-    rm -f target/bench/*.json target/bench/*.png
+    rm -f target/bench/*.{json,svg}
     src/apps/bench/c/build
     bench_part "the cost of a call" bounded "${bench[@]}" cost "${quick[@]}" </dev/null
     if ! $quick_bench; then

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.bench;
 
+import io.rpma.support.ByteSize;
 import io.rpma.support.Chart;
-import java.awt.Graphics2D;
-import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import javax.imageio.ImageIO;
 
 /** Draws the percentiles of a report, and the values that depend on a number of connections or bytes. */
 final class Pictures {
@@ -22,8 +20,6 @@ final class Pictures {
     private static final String BYTES = "bytes";
     private static final String DEPTH = "depth";
     private static final String MICROSECONDS = "microseconds";
-    private static final double HUNDRED = 100;
-    private static final double TEN = 10;
 
     private static final String TCP = "tcp";
 
@@ -45,7 +41,7 @@ final class Pictures {
     }
 
     /**
-     * Draws a report into PNG files.
+     * Draws a report into SVG files.
      *
      * @return the files: two for the round trip and the throughput by size, one for the percentiles of each operation
      *     and way to take completions, one for each value that depends on the number of connections, and one for the
@@ -57,7 +53,9 @@ final class Pictures {
         Files.createDirectories(directory);
         List<Path> files = new ArrayList<>();
         for (Map.Entry<String, Chart> picture : pictures.pictures.entrySet()) {
-            files.add(pictures.draw(picture.getValue(), directory.resolve(picture.getKey() + ".png")));
+            Path file = directory.resolve(picture.getKey() + ".svg");
+            picture.getValue().write(file, report.machine().description());
+            files.add(file);
         }
         return files;
     }
@@ -118,34 +116,29 @@ final class Pictures {
         if (result.language() != Language.JAVA && result.language() != Language.C) {
             return;
         }
-        String bytes = result.params().get(BYTES);
+        long bytes = Long.parseLong(result.params().get(BYTES));
         String name = result.name() + "-" + result.params().get("completions");
         pictures.computeIfAbsent(
                         "latency-" + name,
-                        file -> chart(
-                                "Percentiles of the round trip: " + name,
-                                "one of so many takes longer (10: p90, 100: p99)",
-                                MICROSECONDS))
+                        file -> Chart.ofPercentiles(onDevice("Percentiles of the round trip: " + name), MICROSECONDS))
                 .add(
                         new Chart.Curve(
-                                result.language().title() + ", " + bytes + " B",
-                                Long.numberOfTrailingZeros(Long.parseLong(bytes)) / SIZES_OF_A_COLOUR,
+                                result.language().title() + ", " + ByteSize.text(bytes),
+                                Long.numberOfTrailingZeros(bytes) / SIZES_OF_A_COLOUR,
                                 result.language() != Language.JAVA),
-                        Math.log10(rarity(percentile)),
+                        Chart.rarity(Double.parseDouble(percentile.substring(1))),
                         micros);
     }
 
     private Chart byConnections(String name, String title, String value) {
-        return pictures.computeIfAbsent(name, added -> chart(title, "connections", "microseconds, " + value));
+        return pictures.computeIfAbsent(
+                name,
+                added -> new Chart(
+                        onDevice(title), "connections", "microseconds, " + value, x -> Long.toString((long) x)));
     }
 
     private Chart bySize(String name, String title, String xTitle, String yTitle) {
         return pictures.computeIfAbsent(name, added -> Chart.bySize(onDevice(title), xTitle, yTitle));
-    }
-
-    /** Makes a chart whose horizontal axis has logarithms to the base 10. */
-    private Chart chart(String title, String xTitle, String yTitle) {
-        return new Chart(onDevice(title), xTitle, yTitle, log -> Long.toString(Math.round(Math.pow(TEN, log))));
     }
 
     private String onDevice(String title) {
@@ -159,24 +152,10 @@ final class Pictures {
     }
 
     private static double connections(Result result) {
-        return Math.log10(Double.parseDouble(result.params().get(CONNECTIONS)));
+        return Double.parseDouble(result.params().get(CONNECTIONS));
     }
 
     private static double size(Result result) {
-        return Chart.log2(Double.parseDouble(result.params().get(BYTES)));
-    }
-
-    /** Returns the number n for which one of n operations takes longer than the percentile: 100 for {@code p99}. */
-    private static double rarity(String percentile) {
-        return HUNDRED / (HUNDRED - Double.parseDouble(percentile.substring(1)));
-    }
-
-    private Path draw(Chart chart, Path file) throws IOException {
-        BufferedImage image = new BufferedImage(Chart.WIDTH, Chart.HEIGHT, BufferedImage.TYPE_INT_RGB);
-        Graphics2D graphics = image.createGraphics();
-        chart.paint(graphics, machine.description());
-        graphics.dispose();
-        ImageIO.write(image, "png", file.toFile());
-        return file;
+        return Double.parseDouble(result.params().get(BYTES));
     }
 }

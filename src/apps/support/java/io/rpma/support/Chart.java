@@ -1,57 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.support;
 
-import java.awt.Color;
-import java.awt.Font;
-import java.awt.Graphics2D;
-import java.util.ArrayList;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.DoubleFunction;
+import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
-import org.knowm.xchart.XYChart;
-import org.knowm.xchart.XYChartBuilder;
-import org.knowm.xchart.XYSeries;
-import org.knowm.xchart.style.AxesChartStyler;
-import org.knowm.xchart.style.Styler.LegendPosition;
-import org.knowm.xchart.style.lines.SeriesLines;
 
 /**
- * A chart with two logarithmic axes, above a line that names the machine. The chart has the logarithms on linear axes,
- * because XChart's logarithmic axes have labels only at powers of ten, and end there.
+ * A chart with two logarithmic axes, above a line that names the machine. It is written as SVG, whose viewer has the
+ * fonts: a JVM needs libraries of the system to measure text, which servers and small images lack.
  */
 public final class Chart {
-    /** The width of the chart. */
-    public static final int WIDTH = 900;
+    private static final int WIDTH = 900;
+    private static final int HEIGHT = 590;
 
-    /** The height of the chart, with the line below. */
-    public static final int HEIGHT = 590;
+    // the frame of the curves
+    private static final int LEFT = 95;
+    private static final int RIGHT = 720;
+    private static final int TOP = 40;
+    private static final int BOTTOM = 500;
 
-    /** The size of the line's font. */
-    public static final int FOOT_SIZE = 12;
+    /** The distance of the first and the last point from the frame. */
+    private static final int MARGIN = 15;
 
-    private static final int FOOT = 30;
-    private static final int MARGIN = 12;
-    private static final int PLOT_WIDTH = 650;
-    private static final int PLOT_HEIGHT = 440;
-    private static final int LEAST_SPACING_X = 74;
-    private static final int LEAST_SPACING_Y = 30;
+    private static final int LEGEND = 740;
+    private static final int LINE_HEIGHT = 20;
+
+    /** The width of a character, which is only estimated. */
+    private static final int CHARACTER = 7;
+
+    /** The ratio of the largest to the least value up to which the vertical axis has labels of these digits. */
+    private static final NavigableMap<Double, int[]> DIGITS = new TreeMap<>(Map.of(
+            10.0, new int[] {1, 2, 3, 4, 5, 6, 7, 8, 9}, 1000.0, new int[] {1, 2, 5}, Double.MAX_VALUE, new int[] {1}));
 
     /** The colours are distinguishable also for people who do not see all colours. */
-    private static final Color[] COLOURS = {
-        new Color(0x0072b2),
-        new Color(0xe69f00),
-        new Color(0xcc79a7),
-        new Color(0x000000),
-        new Color(0x009e73),
-        new Color(0x56b4e9),
-        new Color(0xd55e00)
+    private static final String[] COLOURS = {"#0072b2", "#e69f00", "#cc79a7", "#000000", "#009e73", "#56b4e9", "#d55e00"
     };
 
-    /** The curves. A curve maps logarithms to logarithms to the base 2. */
-    private final Map<Curve, TreeMap<Double, Double>> curves = new LinkedHashMap<>();
+    private static final Map<Double, String> PERCENTILES = DoubleStream.of(0, 50, 90, 99, 99.9, 99.99)
+            .boxed()
+            .collect(Collectors.toMap(
+                    Chart::rarity, percentile -> "p" + percentile.toString().replaceFirst("\\.0$", "")));
+
+    private final Map<Curve, NavigableMap<Double, Double>> curves = new LinkedHashMap<>();
 
     private final String title;
     private final String xTitle;
@@ -67,10 +66,17 @@ public final class Chart {
      */
     public record Curve(String name, int colour, boolean dashed) {}
 
+    /** An axis, from a value at a coordinate to another value at another coordinate. */
+    private record Axis(double least, double begin, double most, double end) {
+        double at(double value) {
+            return begin + (end - begin) * Math.log(value / least) / Math.log(most / least);
+        }
+    }
+
     /**
      * Makes a chart without curves.
      *
-     * @param xLabel returns the label of a whole number on the horizontal axis, which is a logarithm
+     * @param xLabel returns the label of a point on the horizontal axis; empty for none
      */
     public Chart(String title, String xTitle, String yTitle, DoubleFunction<String> xLabel) {
         this.title = title;
@@ -79,24 +85,24 @@ public final class Chart {
         this.xLabel = xLabel;
     }
 
-    /** Makes a chart by size. The horizontal axis has logarithms of bytes to the base 2. */
+    /** Makes a chart by size. The horizontal axis has bytes. */
     public static Chart bySize(String title, String xTitle, String yTitle) {
-        return new Chart(title, xTitle, yTitle, log -> ByteSize.text(1L << (int) log));
+        return new Chart(title, xTitle, yTitle, bytes -> ByteSize.text((long) bytes));
     }
 
-    /** Returns the logarithm to the base 2. */
-    public static double log2(double value) {
-        return Math.log(value) / Math.log(2);
+    /** Makes a chart of percentiles. The horizontal axis has their {@link #rarity}. */
+    public static Chart ofPercentiles(String title, String yTitle) {
+        return new Chart(title, "percentile", yTitle, rarity -> PERCENTILES.getOrDefault(rarity, ""));
     }
 
-    /**
-     * Adds a point to a curve.
-     *
-     * @param x a logarithm
-     * @param y a positive number
-     */
+    /** Returns the number n for which one of n operations takes longer than the percentile: 100 for 99. */
+    public static double rarity(double percentile) {
+        return 100 / (100 - percentile);
+    }
+
+    /** Adds a point, which are two positive numbers, to a curve. */
     public void add(Curve curve, double x, double y) {
-        curves.computeIfAbsent(curve, added -> new TreeMap<>()).put(x, log2(y));
+        curves.computeIfAbsent(curve, added -> new TreeMap<>()).put(x, y);
     }
 
     /** Returns whether there are no points. */
@@ -104,52 +110,72 @@ public final class Chart {
         return curves.isEmpty();
     }
 
-    /** Paints the chart, and a line with this text below it. */
-    public void paint(Graphics2D graphics, String foot) {
-        int height = HEIGHT - FOOT;
-        chart(height).paint(graphics, WIDTH, height);
-        graphics.setColor(Color.WHITE);
-        graphics.fillRect(0, height, WIDTH, FOOT);
-        graphics.setColor(Color.DARK_GRAY);
-        graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, FOOT_SIZE));
-        graphics.drawString(foot, MARGIN, height + MARGIN);
+    /** Writes the chart, and a line with the text {@code foot} below it, into an SVG file. */
+    public void write(Path file, String foot) throws IOException {
+        Files.writeString(file, svg(foot));
     }
 
-    private XYChart chart(int height) {
-        XYChart chart = new XYChartBuilder()
-                .width(WIDTH)
-                .height(height)
-                .title(title)
-                .xAxisTitle(xTitle)
-                .yAxisTitle(yTitle)
-                .build();
-        double left = xs().min().orElseThrow();
-        double right = Math.max(left + 1, xs().max().orElseThrow());
-        double bottom = Math.floor(ys().min().orElseThrow());
-        double top = Math.max(bottom + 1, Math.ceil(ys().max().orElseThrow()));
-        AxesChartStyler styler = chart.getStyler();
-        styler.setLegendPosition(LegendPosition.OutsideE);
-        styler.setChartBackgroundColor(Color.WHITE);
-        styler.setXAxisMin(left).setXAxisMax(right).setYAxisMin(bottom).setYAxisMax(top);
-        styler.setXAxisTickMarkSpacingHint(Math.max(LEAST_SPACING_X, (int) (PLOT_WIDTH / (right - left))));
-        styler.setYAxisTickMarkSpacingHint(Math.max(LEAST_SPACING_Y, (int) (PLOT_HEIGHT / (top - bottom))));
-        chart.setCustomXAxisTickLabelsFormatter(x -> x >= 0 && x == Math.rint(x) ? xLabel.apply(x) : "");
-        chart.setCustomYAxisTickLabelsFormatter(y -> y == Math.rint(y) ? power(y.intValue()) : "");
-        curves.forEach((curve, points) -> {
-            Color colour = COLOURS[curve.colour % COLOURS.length];
-            XYSeries series =
-                    chart.addSeries(curve.name, new ArrayList<>(points.keySet()), new ArrayList<>(points.values()));
-            series.setLineColor(colour);
-            series.setLineStyle(curve.dashed ? SeriesLines.DASH_DASH : SeriesLines.SOLID);
-            series.setMarkerColor(colour);
+    private String svg(String foot) {
+        // the points of all curves
+        NavigableMap<Double, Double> points = new TreeMap<>();
+        curves.values().forEach(points::putAll);
+        double left = points.firstKey();
+        Axis x = new Axis(left, LEFT + MARGIN, Math.max(2 * left, points.lastKey()), RIGHT - MARGIN);
+        NavigableMap<Double, String> ticks = ticks();
+        Axis y = new Axis(ticks.firstKey(), BOTTOM, ticks.lastKey(), TOP);
+
+        StringBuilder svg = new StringBuilder(format(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%1$d\" height=\"%2$d\" viewBox=\"0 0 %1$d %2$d\""
+                        + " font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\" font-size=\"12\">\n"
+                        + "<rect width=\"%1$d\" height=\"%2$d\" fill=\"white\"/>\n",
+                WIDTH, HEIGHT));
+        double end = Double.NEGATIVE_INFINITY;
+        for (double value : points.keySet()) {
+            String label = xLabel.apply(value);
+            double half = CHARACTER * label.length() / 2.0;
+            if (!label.isEmpty() && x.at(value) - half >= end) {
+                end = x.at(value) + half;
+                svg.append(line(x.at(value), TOP, x.at(value), BOTTOM, "stroke=\"#dddddd\""));
+                svg.append(text(x.at(value), BOTTOM + LINE_HEIGHT, "text-anchor=\"middle\"", label));
+            }
+        }
+        ticks.forEach((value, label) -> {
+            svg.append(line(LEFT, y.at(value), RIGHT, y.at(value), "stroke=\"#dddddd\""));
+            svg.append(text(LEFT - CHARACTER, y.at(value) + 4, "text-anchor=\"end\"", label));
         });
-        return chart;
+        svg.append(format(
+                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#888888\"/>\n",
+                LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP));
+        String middle = "text-anchor=\"middle\" font-weight=\"bold\"";
+        svg.append(text((LEFT + RIGHT) / 2, TOP - LINE_HEIGHT / 2, middle + " font-size=\"14\"", title));
+        svg.append(text((LEFT + RIGHT) / 2, BOTTOM + 2 * LINE_HEIGHT, middle, xTitle));
+        svg.append(text(-(TOP + BOTTOM) / 2, LINE_HEIGHT, middle + " transform=\"rotate(-90)\"", yTitle));
+        svg.append(text(CHARACTER, HEIGHT - CHARACTER, "fill=\"#444444\"", foot));
+        double legend = TOP + LINE_HEIGHT / 2.0;
+        for (Map.Entry<Curve, NavigableMap<Double, Double>> curve : curves.entrySet()) {
+            svg.append(curve(curve.getKey(), curve.getValue(), x, y));
+            svg.append(line(LEGEND, legend, LEGEND + LINE_HEIGHT, legend, stroke(curve.getKey())));
+            svg.append(marker(LEGEND + LINE_HEIGHT / 2, legend, curve.getKey()));
+            svg.append(text(LEGEND + LINE_HEIGHT + CHARACTER, legend + 4, "", curve.getKey().name));
+            legend += LINE_HEIGHT;
+        }
+        return svg.append("</svg>\n").toString();
     }
 
-    private DoubleStream xs() {
-        return curves.values().stream()
-                .flatMap(points -> points.keySet().stream())
-                .mapToDouble(Double::doubleValue);
+    /** Returns the labels of the vertical axis by their values, which enclose the points. */
+    private NavigableMap<Double, String> ticks() {
+        double least = ys().min().orElseThrow();
+        double most = ys().max().orElseThrow();
+        NavigableMap<Double, String> ticks = new TreeMap<>();
+        for (int power = (int) Math.floor(Math.log10(least)); power <= Math.log10(most) + 1; power++) {
+            for (int digit : DIGITS.ceilingEntry(most / least).getValue()) {
+                BigDecimal value = new BigDecimal(digit).scaleByPowerOfTen(power);
+                ticks.put(value.doubleValue(), power < 0 ? value.toPlainString() : format("%,.0f", value));
+            }
+        }
+        double bottom = ticks.floorKey(least);
+        double top = Math.max(ticks.higherKey(bottom), ticks.ceilingKey(most));
+        return ticks.subMap(bottom, true, top, true);
     }
 
     private DoubleStream ys() {
@@ -158,7 +184,40 @@ public final class Chart {
                 .mapToDouble(Double::doubleValue);
     }
 
-    private static String power(int exponent) {
-        return exponent >= 0 ? String.format(Locale.ROOT, "%,d", 1L << exponent) : "1/" + (1L << -exponent);
+    private static String curve(Curve curve, Map<Double, Double> points, Axis x, Axis y) {
+        StringBuilder line = new StringBuilder("<polyline fill=\"none\" " + stroke(curve) + " points=\"");
+        StringBuilder markers = new StringBuilder();
+        points.forEach((key, value) -> {
+            line.append(format("%.1f,%.1f ", x.at(key), y.at(value)));
+            markers.append(marker(x.at(key), y.at(value), curve));
+        });
+        return line + "\"/>\n" + markers;
+    }
+
+    private static String colour(Curve curve) {
+        return COLOURS[curve.colour % COLOURS.length];
+    }
+
+    private static String stroke(Curve curve) {
+        return "stroke-width=\"2\" stroke=\"" + colour(curve) + (curve.dashed ? "\" stroke-dasharray=\"4\"" : "\"");
+    }
+
+    private static String marker(double x, double y, Curve curve) {
+        return format(
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\" stroke=\"%s\"/>\n",
+                x, y, curve.dashed ? "none" : colour(curve), colour(curve));
+    }
+
+    private static String line(double x1, double y1, double x2, double y2, String stroke) {
+        return format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, stroke);
+    }
+
+    private static String text(double x, double y, String style, String text) {
+        String escaped = text.replace("&", "&amp;").replace("<", "&lt;");
+        return format("<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, style, escaped);
+    }
+
+    private static String format(String format, Object... values) {
+        return String.format(Locale.ROOT, format, values);
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.HdrHistogram.Histogram;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
 
 /** The charts of {@code perf}. */
 class PerfChartsTest {
@@ -62,15 +64,13 @@ class PerfChartsTest {
         }
     }
 
-    /**
-     * Draws with the classes of the jar of the tools. The JVM does not have the options of the other JVMs: -Xcheck:jni
-     * reports the JDK's calls for fonts.
-     */
+    /** Draws with the classes of the jar of the tools, without the part of the JDK that needs fonts. */
     @BeforeAll
     static void draw() throws Exception {
         try (Jvm.Running drawing = Jvm.command(
                 JAVA,
-                "-Djava.awt.headless=true",
+                "--limit-modules",
+                "java.base",
                 "-cp",
                 Jvm.toolsJar() + File.pathSeparator + Jvm.testClasses(),
                 Drawing.class.getName(),
@@ -127,40 +127,34 @@ class PerfChartsTest {
         assertThat(names("few operations")).containsExactly("latency.svg", "throughput.svg");
     }
 
-    /**
-     * The configuration of fontconfig names no fonts, and no font that the JDK has found before is in the home
-     * directory.
-     */
+    /** The texts of a chart. */
+    private static List<String> texts(String name, String chart) throws Exception {
+        NodeList elements =
+                parse(directory.resolve(name).resolve(chart + ".svg")).getElementsByTagName("text");
+        return IntStream.range(0, elements.getLength())
+                .mapToObj(i -> elements.item(i).getTextContent())
+                .toList();
+    }
+
     @Test
-    void aMissingFontIsReportedBeforeTheMeasurements() throws Exception {
-        Path fonts = Files.writeString(
-                directory.resolve("fonts.conf"),
-                "<fontconfig><cachedir>" + directory.resolve("cache") + "</cachedir></fontconfig>\n");
-        try (Jvm.Running client = Jvm.command(
-                "env",
-                "FONTCONFIG_FILE=" + fonts,
-                JAVA,
-                "-Duser.home=" + directory,
-                "-jar",
-                Jvm.toolsJar().toString(),
-                "perf",
-                "client",
-                "192.0.2.1",
-                "--charts",
-                directory.resolve("charts").toString())) {
-            Jvm.Finished end = client.awaitEnd();
-            assertThat(end.status()).as(end.toString()).isEqualTo(1);
-            assertThat(end.err())
-                    .startsWith("rpma-java perf client: this JVM can't draw charts: it needs a font and fontconfig, and"
-                            + " the libraries of the font engine (Debian: fontconfig, fonts-dejavu-core, libfreetype6,"
-                            + " libharfbuzz0b): ")
-                    .hasLineCount(1);
-            assertThat(end.out()).isEmpty();
-        }
+    void theLabels() throws Exception {
+        assertThat(texts("several sizes and depths", "latency"))
+                .containsSubsequence("8 B", "64 B", "4 KiB", "1", "2", "5", "10", "20", "50")
+                .contains("Latency: median, one operation under way", "size of an operation", "microseconds");
+        assertThat(texts("several sizes and depths", "throughput")).containsSubsequence("64 B", "4 KiB", "0.2", "0.5");
+        assertThat(texts("one size", "percentiles-100B")).containsSubsequence("p0", "p50", "p90", "p99", "1", "2", "3");
+    }
+
+    @Test
+    void aFailureLeavesNoDirectory() throws Exception {
+        Path charts = directory.resolve("new/charts");
+        Jvm.Finished end = Jvm.ofTools().run("perf", "client", "192.0.2.1", "--charts", charts.toString());
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(charts.getParent()).doesNotExist();
     }
 
     @Test
     void nothing() {
-        assertThat(directory.resolve("nothing")).isEmptyDirectory();
+        assertThat(directory.resolve("nothing")).doesNotExist();
     }
 }

@@ -77,7 +77,8 @@ class PerfTest {
                 "perf client a -W 0 | --timeout must be more than 0",
                 "perf client a -p 65535 | --port must be 1 to 65534",
                 "perf client a --csv /nowhere/f | --csv must name a file in an existing directory: /nowhere/f",
-                "perf client a --charts /etc/passwd | --charts must name a directory: /etc/passwd",
+                "perf client a --charts /etc/passwd | --charts must name a directory that can be written, or made: /etc/passwd",
+                "perf client a --charts /etc/passwd/d | --charts must name a directory that can be written, or made: /etc",
                 "perf client a --json / | --json must name a file in an existing directory: /",
             })
     void misuse(String arguments, String message) {

@@ -15,6 +15,7 @@ import io.rpma.support.Size;
 import io.rpma.support.Versions;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -171,9 +172,6 @@ final class PerfClient implements Callable<Integer> {
     public Integer call() throws IOException {
         check();
         List<Measurement> wanted = measurements();
-        if (charts != null) {
-            PerfCharts.check();
-        }
         Connector connector = new Connector(address, port, "perf server ADDRESS");
         return Interruption.endsNormally(() -> {
             RpmaDevice device = connector.device();
@@ -262,11 +260,14 @@ final class PerfClient implements Callable<Integer> {
         Program.check(
                 command,
                 "--charts",
-                charts == null || !Files.exists(charts) || Files.isDirectory(charts),
-                "must name a directory: " + charts);
-        if (charts != null) {
-            Files.createDirectories(charts);
-        }
+                charts == null || isDirectoryOrCanBe(charts.toAbsolutePath()),
+                "must name a directory that can be written, or made: " + charts);
+    }
+
+    private static boolean isDirectoryOrCanBe(Path directory) {
+        return Files.exists(directory, LinkOption.NOFOLLOW_LINKS)
+                ? Files.isDirectory(directory) && Files.isWritable(directory)
+                : isDirectoryOrCanBe(directory.getParent());
     }
 
     /** Results that can't be written must not be noticed only after all measurements. */

@@ -52,7 +52,7 @@ record PerfFiles(Path csv, Path json, Path charts) {
         } catch (FileSystemException e) {
             failures.add(e);
         } catch (IOException | RuntimeException | Error e) {
-            // a failed write or picture does not name its file; the JDK throws several errors for fonts
+            // a failed write does not name its file
             failures.add(new IOException(file + ": " + Errors.line(e), e));
         }
     }
