@@ -29,6 +29,7 @@ command_demo() {
         [[ -f $file ]] || die "'$file' is not an ordinary file: name an ordinary file, or none for a generated file"
         [[ -r $file ]] || die "can't read '$file': name a file that you can read, or none for a generated file"
     fi
+    [[ $wanted_bed != auto || $type == siw ]] || needs_qemu="persistent memory (demo)"
     select_bed
     build
     make_run_directory

@@ -83,6 +83,36 @@ class RxePartsIT {
         assertThat(out).isEqualTo(groups + "|" + rows + "|" + guests + "\n");
     }
 
+    /** The command, its options, what this machine has, and the bed. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    demo   | ''              | uml           | qemu
+                    demo   | ''              | uml kvm       | kvm
+                    demo   | ''              | uml kvm host  | host
+                    demo   | ''              | ''            | qemu
+                    demo   | wanted_bed=uml  | uml kvm       | uml
+                    demo   | wanted_bed=qemu | uml           | qemu
+                    demo   | type=siw        | uml           | uml
+                    bench  | ''              | uml           | qemu
+                    jshell | ''              | uml           | uml
+                    jshell | ''              | ''            | qemu
+                    """)
+    void theBedOfACommand(String command, String option, String has, String bed)
+            throws IOException, InterruptedException {
+        String out = run("""
+                has=' %s ' device= nvdimm= link= times= type=rxe quick_bench=false host_device=rxe0 arguments=()
+                source "$parts/commands.sh"
+                find_host_device() { [[ $has == *' host '* ]]; }
+                make_host_device() { false; }
+                kvm_works() { [[ $has == *' kvm '* ]]; }
+                uml_is_built() { [[ $has == *' uml '* ]]; }
+                build() { echo "$bed"; exit; }
+                %s
+                command_%s
+                """.formatted(has, option, command));
+        assertThat(out).isEqualTo(bed + "\n");
+    }
+
     @Test
     void sanitizersTestOnlyTheLibrary() throws IOException, InterruptedException {
         String out = run(STUBS + "(sanitize=true wanted_groups=(bed) && select_groups) 2>&1 || echo $?");
