@@ -395,7 +395,10 @@ public final class Loader {
     /** Looks at the mount itself, because the message of the dynamic linker depends on the locale. */
     private static boolean isNoexec(Path library) {
         File file = library.toFile();
-        return unpacked != null && unpacked.equals(library.getParent()) && file.setExecutable(true) && !file.canExecute();
+        return unpacked != null
+                && unpacked.equals(library.getParent())
+                && file.setExecutable(true)
+                && !file.canExecute();
     }
 
     private static String noexec(String message) {
