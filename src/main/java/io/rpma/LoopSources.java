@@ -15,6 +15,9 @@ final class LoopSources {
         private final RpmaConnCfg cfg;
         private final RpmaEventLoop.Handler<? super RpmaConnReq> handler;
 
+        /** Whether the last take has found another thread that accepts or rejects a request. */
+        private boolean busy;
+
         Requests(RpmaEp ep, RpmaConnCfg cfg, RpmaEventLoop.Handler<? super RpmaConnReq> handler) {
             super(ep, ep.object());
             this.ep = ep;
@@ -24,7 +27,20 @@ final class LoopSources {
 
         @Override
         public RpmaConnReq take() {
-            return ep.take(cfg).orElse(null);
+            busy = !ep.requests().tryLock();
+            if (busy) {
+                return null;
+            }
+            try {
+                return ep.takeLocked(cfg).orElse(null);
+            } finally {
+                ep.requests().unlock();
+            }
+        }
+
+        @Override
+        public boolean isBusy() {
+            return busy;
         }
 
         @Override
@@ -81,6 +97,11 @@ final class LoopSources {
         @Override
         public RpmaConnEvent take() {
             return conn.events().take();
+        }
+
+        @Override
+        public boolean isBusy() {
+            return conn.events().isBusy();
         }
 
         @Override

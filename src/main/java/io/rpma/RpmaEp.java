@@ -152,17 +152,13 @@ public final class RpmaEp implements AutoCloseable {
         RpmaConnCfg.use(cfg, peer).close();
     }
 
-    /** Takes a request, if there is one. */
-    Optional<RpmaConnReq> take(RpmaConnCfg cfg) {
-        requests.lock();
-        try {
-            return takeLocked(cfg);
-        } finally {
-            requests.unlock();
-        }
+    /** The lock of the requests, which a thread that accepts or rejects one can hold for long. */
+    ReentrantLock requests() {
+        return requests;
     }
 
-    private Optional<RpmaConnReq> takeLocked(RpmaConnCfg cfg) {
+    /** Takes a request, if there is one. The caller holds the lock. */
+    Optional<RpmaConnReq> takeLocked(RpmaConnCfg cfg) {
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
             RpmaConnReq request = new RpmaConnReq(peer, use.srq(), requests, RpmaSrq.with(use.srq(), object));
             Optional<RpmaConnReq> present = Optional.of(request);

@@ -6,19 +6,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.rpma.rdmacm.RdmaAccess;
+import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.Blocked;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
+import io.rpma.testing.RunningLoop;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -123,6 +128,59 @@ class SlowKernelTest {
             assertThatThrownBy(() -> registration.get(Limit.WAIT_S, TimeUnit.SECONDS))
                     .hasCauseExactlyInstanceOf(IllegalStateException.class)
                     .hasMessageContaining(id + " listens");
+        }
+    }
+
+    /** The acceptance holds the lock of the endpoint's events. */
+    @Test
+    void anAcceptanceInAnotherThreadDelaysNothingElseInALoop() throws Exception {
+        int port = TestDevice.port();
+        List<RpmaConn> conns = new CopyOnWriteArrayList<>();
+        try (RunningLoop running = new RunningLoop();
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
+            standIn.hold("ucma:ACCEPT", 1);
+            running.loop.onRequest(ep, null, request -> new Thread(() -> conns.add(request.connect())).start());
+            conns.add(RpmaConnReq.create(peer, TestDevice.address(), port, null).connect());
+            standIn.awaitHeld(1);
+            conns.add(RpmaConnReq.create(peer, TestDevice.address(), port, null).connect());
+            CountDownLatch turns = new CountDownLatch(20);
+            running.loop.schedule(
+                    new Runnable() {
+                        @Override
+                        public void run() {
+                            turns.countDown();
+                            running.loop.schedule(this, 1, TimeUnit.MILLISECONDS);
+                        }
+                    },
+                    0,
+                    TimeUnit.MILLISECONDS);
+            assertThat(turns.await(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
+            assertThat(conns).hasSize(2);
+            standIn.letGo();
+            Eventually.become("both requests are accepted", () -> conns.size() == 4);
+        }
+        conns.forEach(RpmaConn::close);
+    }
+
+    /** Another call of the same id. */
+    @Test
+    void aWaitForAnEventKeepsItsLimitAndEndsByAnInterruption() throws Exception {
+        int port = TestDevice.port();
+        try (RdmaId listener = RdmaPair.listen(port);
+                RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
+            client.resolveAddr(null, RdmaPair.address(port), 1000);
+            standIn.hold("ucma:SET_OPTION", 1);
+            CompletableFuture<Void> slow = CompletableFuture.runAsync(() -> client.setTos(8));
+            standIn.awaitHeld(1);
+            assertThat(client.nextEvent(50, TimeUnit.MILLISECONDS)).isEmpty();
+            Blocked waiter = new Blocked(() -> client.nextEvent());
+            waiter.interrupt();
+            assertThat(waiter.failure()).isInstanceOf(InterruptedException.class);
+            assertThat(slow).isNotDone();
+            standIn.letGo();
+            slow.get(Limit.WAIT_S, TimeUnit.SECONDS);
+            RdmaPair.awaitEvent(client, RdmaEventType.ADDR_RESOLVED);
+            assertThat(listener.getRequest(0, TimeUnit.SECONDS)).isEmpty();
         }
     }
 

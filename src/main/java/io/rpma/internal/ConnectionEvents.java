@@ -29,6 +29,9 @@ public abstract class ConnectionEvents<E> {
     /** The event with which the connection has ended, or null. */
     private volatile E end;
 
+    /** Used only by the loop that serves the events. */
+    private boolean busy;
+
     /**
      * Creates the events of a connection.
      *
@@ -111,15 +114,23 @@ public abstract class ConnectionEvents<E> {
     /**
      * Takes an event without waiting, for an event loop.
      *
-     * @return the event, or null if there is none
+     * @return the event, or null if there is none, or if another call uses the object: see {@link #isBusy}
      */
     public final E take() {
-        lock.lock();
+        busy = !lock.tryLock();
+        if (busy) {
+            return null;
+        }
         E event = takeLocked();
         if (event != null) {
             wakeWaits();
         }
         return event;
+    }
+
+    /** {@return whether the last {@link #take} has found another call that uses the object} */
+    public final boolean isBusy() {
+        return busy;
     }
 
     private E takeLocked() {

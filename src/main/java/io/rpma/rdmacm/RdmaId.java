@@ -944,6 +944,11 @@ public final class RdmaId implements AutoCloseable {
         }
 
         @Override
+        public boolean isBusy() {
+            return events.isBusy();
+        }
+
+        @Override
         public void call(RdmaEvent event) throws Exception {
             handler.handle(event);
         }

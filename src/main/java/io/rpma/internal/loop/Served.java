@@ -30,6 +30,9 @@ final class Served<T> implements Entry {
     /** The pause before the retry for an item that could not be taken for lack of memory, in nanoseconds. */
     private static final long WHILE_STARVED = TimeUnit.SECONDS.toNanos(1);
 
+    /** The pause before the retry for an object that was in a call of another thread, in nanoseconds. */
+    private static final long WHILE_BUSY = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final EventLoop loop;
     private final Source<T> source;
     private final Resource descriptor;
@@ -48,8 +51,11 @@ final class Served<T> implements Entry {
     private Poller.Watch watch;
     private volatile boolean active;
 
-    /** Whether the last take failed and may have left its item in place. Used only by the serving thread. */
-    private boolean starved;
+    /**
+     * The pause before the next take, because the last one has failed and may have left its item in place; or 0. Used
+     * only by the serving thread.
+     */
+    private long pause;
 
     /**
      * @param source takes the items
@@ -215,6 +221,7 @@ final class Served<T> implements Entry {
             return false;
         }
         if (taken == null) {
+            pause = source.isBusy() ? WHILE_BUSY : 0;
             return false;
         }
         try {
@@ -243,7 +250,7 @@ final class Served<T> implements Entry {
 
     private void takeFailed(Throwable failure) {
         if (source.survives(failure)) {
-            starved = source.leavesItem(failure);
+            pause = source.leavesItem(failure) ? WHILE_STARVED : 0;
             loop.failed(source(), failure);
         } else if (active && !descriptor.isClosed()) {
             // not if the object is closed: its close ends the registration
@@ -255,14 +262,15 @@ final class Served<T> implements Entry {
      * Watches the descriptor again, after a pause if the last take failed and may have left its item in place.
      */
     void rest() {
-        if (!starved) {
+        if (pause == 0) {
             watchAgain();
             return;
         }
-        starved = false;
+        long length = pause;
+        pause = 0;
         try {
             disarm();
-            loop.executeUnlessClosed(this::watchAgain, WHILE_STARVED);
+            loop.executeUnlessClosed(this::watchAgain, length);
         } catch (OutOfMemoryError e) {
             watchAgain();
         }

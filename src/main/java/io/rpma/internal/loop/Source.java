@@ -79,6 +79,14 @@ public abstract class Source<T> {
     }
 
     /**
+     * {@return whether the last {@link #take} has found the object in a call of another thread, so that there may be an
+     * item nevertheless}
+     */
+    public boolean isBusy() {
+        return false;
+    }
+
+    /**
      * Ends the use of an item whose handler has failed.
      *
      * @param taken the item
