@@ -3,6 +3,8 @@ package io.rpma.support;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -11,6 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
@@ -76,12 +79,21 @@ public abstract class Program {
     /** Returns the configured command line. */
     public final CommandLine commandLine() {
         return new CommandLine(this)
+                .registerConverter(Path.class, Program::path)
                 .setParameterExceptionHandler((e, arguments) -> misused(e))
                 .setExecutionExceptionHandler((e, command, result) -> failed(command, e))
                 .setExecutionStrategy(result -> {
                     LIBRARY_LOG.setLevel(verbose ? Level.ALL : Level.OFF);
                     return new CommandLine.RunLast().execute(result);
                 });
+    }
+
+    private static Path path(String name) {
+        try {
+            return Path.of(name);
+        } catch (InvalidPathException e) {
+            throw new TypeConversionException(Errors.line(e));
+        }
     }
 
     private static int misused(ParameterException e) {

@@ -95,6 +95,7 @@ class DoctorTest {
                     librpma-java.so: undefined symbol: rpma_srq_new, version LIBRPMA_1.0       | find / -name 'librpma.so*' -o -name 'libibverbs.so*'
                     /usr/lib/librpma.so.0: version `LIBRPMA_1.0' not found                     | find / -name 'librpma.so*' -o -name 'libibverbs.so*'
                     failed to map segment; name another directory with -Djava.io.tmpdir        | java -Djava.io.tmpdir=DIRECTORY -jar ...
+                    -Djava.io.tmpdir has letters; start Java in a locale with LC_ALL=C.UTF-8  | LC_ALL=C.UTF-8 java -jar ...
                     -Dio.rpma.library=/a/librpma-java.so names no file that can be read        | ''
                     rpma-java runs on Linux on x86_64 and aarch64, this is Linux on riscv64    | ''
                     librpma-java.so: file too short                                            | ''

@@ -94,6 +94,9 @@ final class DeviceChecks {
      * @param installation the command that installs the packages
      */
     static String libraryRemedy(String reason, String installation) {
+        if (reason.contains("LC_ALL=C.UTF-8")) {
+            return "LC_ALL=C.UTF-8 java -jar ...";
+        }
         if (reason.contains("-Djava.io.tmpdir")) {
             return "java -Djava.io.tmpdir=DIRECTORY -jar ...";
         }

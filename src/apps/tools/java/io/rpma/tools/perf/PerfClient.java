@@ -278,7 +278,7 @@ final class PerfClient implements Callable<Integer> {
                     command,
                     option,
                     !Files.isDirectory(file) && directory != null && Files.isDirectory(directory),
-                    "must name a file in an existing directory: " + file);
+                    "must name a file in an existing directory: " + file + Errors.workingDirectory());
         }
     }
 

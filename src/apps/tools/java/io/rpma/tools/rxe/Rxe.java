@@ -27,6 +27,8 @@ public final class Rxe implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        // fails if the locale lacks letters, which the script would get as question marks
+        arguments.forEach(Path::of);
         Path script = Scripts.ofThisJar().unpack(Scripts.cache(System.getenv()));
         List<String> words = new ArrayList<>(List.of(script.toString()));
         words.addAll(arguments);
