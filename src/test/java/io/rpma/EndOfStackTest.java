@@ -6,9 +6,13 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.internal.Natives;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.Limit;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
@@ -174,6 +178,45 @@ class EndOfStackTest {
                 }
             });
         }
+    }
+
+    @Test
+    void waitsLoseNoDescriptor() throws Exception {
+        try (RpmaEp endpoint = RpmaEp.listen(peer, TestDevice.address(), TestDevice.port())) {
+            int[] most = new int[1];
+            atEachDepth(() -> new Case() {
+                @Override
+                public Runnable call() {
+                    return () -> {
+                        try {
+                            endpoint.nextConnReq(null, 1, NANOSECONDS);
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                    };
+                }
+
+                @Override
+                public void afterwards() {
+                    if (most[0] == 0) {
+                        most[0] = eventfds();
+                    }
+                    Eventually.becomeByGc("no lost eventfd", () -> eventfds() <= most[0]);
+                }
+            });
+        }
+    }
+
+    private static int eventfds() {
+        int count = 0;
+        for (File descriptor : new File("/proc/self/fd").listFiles()) {
+            try {
+                count += Files.readSymbolicLink(descriptor.toPath()).toString().contains("[eventfd]") ? 1 : 0;
+            } catch (IOException e) {
+                // the descriptor of the directory itself
+            }
+        }
+        return count;
     }
 
     @Test

@@ -75,6 +75,7 @@ public abstract class ConnectionEvents<E> {
      */
     public final E next(long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
+        Stack.reserve();
         addTakers(1);
         try {
             E event = null;

@@ -20,17 +20,31 @@ public final class Waiter extends Interruptible {
     /** An idle waiter, taken before the waiters of {@link #IDLE}. A single waiting thread avoids the monitor. */
     private static final AtomicReference<Waiter> SPARE = new AtomicReference<>();
 
-    /**
-     * The eventfd. It is created after the Java object: otherwise, a failure to create the object would leak the
-     * eventfd.
-     */
-    private int fd;
+    /** Closes the eventfds of waiters that are lost, because the stack of a wait has ended in {@link #giveBack}. */
+    private static final LazyCleaner LOST = new LazyCleaner();
+
+    private final Eventfd eventfd = new Eventfd();
 
     /**
      * Set by the interrupting thread. If set late, the next wait of this waiter ends as woken, and its caller waits
      * again.
      */
     private volatile boolean woken;
+
+    /**
+     * The descriptor. It is created after the Java objects: otherwise, a failure to create an object would leak the
+     * descriptor.
+     */
+    private static final class Eventfd implements Runnable {
+        private int fd = -1;
+
+        @Override
+        public void run() {
+            if (fd >= 0) {
+                Natives.memoryClose(fd);
+            }
+        }
+    }
 
     private Waiter() {}
 
@@ -149,7 +163,7 @@ public final class Waiter extends Interruptible {
     /** Begins a wait, and returns the eventfd that ends the native method when the thread is interrupted. */
     int begun() {
         begin();
-        return fd;
+        return eventfd.fd;
     }
 
     void giveBack() {
@@ -164,10 +178,12 @@ public final class Waiter extends Interruptible {
 
     private static Waiter create() {
         Waiter waiter = new Waiter();
-        waiter.fd = Natives.wakerNew();
-        if (waiter.fd < 0) {
-            throw Call.failure("eventfd", waiter.fd);
+        LOST.started().register(waiter, waiter.eventfd);
+        int fd = Natives.wakerNew();
+        if (fd < 0) {
+            throw Call.failure("eventfd", fd);
         }
+        waiter.eventfd.fd = fd;
         return waiter;
     }
 
@@ -177,13 +193,13 @@ public final class Waiter extends Interruptible {
     private void reset() {
         if (woken) {
             woken = false;
-            Natives.wakerReset(fd);
+            Natives.wakerReset(eventfd.fd);
         }
     }
 
     @Override
     void wake() {
-        Natives.wakerWake(fd);
+        Natives.wakerWake(eventfd.fd);
         // set after the wake-up, because JDK 23 and later can call this method late, while reset() runs: in the
         // other order, reset() could clear the flag before the wake-up, and the count would stay in the eventfd
         woken = true;
