@@ -63,23 +63,35 @@ final class Hint {
         if (says(messages, Errno.EAGAIN) && creates(operation, messages)) {
             return cgroup();
         }
-        boolean noMemory = says(messages, Errno.ENOMEM);
-        boolean opensChannel = operation.equals("rdma_create_ep") || messages.contains("rdma_create_id(");
+        String hint = ofReplaced(operation, messages);
+        if (hint.isEmpty()) {
+            hint = ofCall(operation, messages, objects);
+        }
+        // the libraries allocate memory in each call; other functions are the kernel's
+        boolean allocates = operation.matches("(ibv|rdma|rpma)_.*");
+        return hint.isEmpty() && says(messages, Errno.ENOMEM) && allocates ? memory() : hint;
+    }
+
+    /** Returns the hint for an error that librdmacm may have put in the place of another; else an empty text. */
+    private static String ofReplaced(String operation, String messages) {
+        boolean createsEp = operation.equals("rdma_create_ep");
+        boolean opensChannel = createsEp || messages.contains("rdma_create_id(");
         boolean opensFile =
                 opensChannel || operation.equals("rdma_create_id") || messages.contains("rdma_create_event_channel(");
-        if (opensFile && (noMemory || says(messages, Errno.ENOENT, Errno.EACCES, Errno.EPERM))) {
+        if (opensFile && says(messages, Errno.ENOMEM, Errno.ENOENT, Errno.EACCES, Errno.EPERM)) {
             String reason = connectionManager();
             if (!reason.isEmpty()) {
                 return reason;
             }
         }
-        if (opensChannel && noMemory) {
-            // librdmacm opens the channel of a synchronous id, and replaces EMFILE by ENOMEM
+        if (opensChannel && says(messages, Errno.ENOMEM)) {
+            // also in the place of EMFILE
             return memory() + "; librdmacm reports a lack of memory also if " + descriptors();
         }
-        String hint = ofCall(operation, messages, objects);
-        // the libraries allocate memory in each call; other functions are the kernel's
-        return hint.isEmpty() && noMemory && operation.matches("(ibv|rdma|rpma)_.*") ? memory() : hint;
+        boolean resolves = createsEp || messages.contains("rdma_resolve_addr(");
+        return resolves && says(messages, Errno.EPERM)
+                ? "librdmacm reports this if it can't open the device or make a protection domain: " + cgroup()
+                : "";
     }
 
     /**

@@ -224,6 +224,16 @@ class HintTest {
         assertThat(Hint.of(connect, Result.PROVIDER, "rdma_accept" + refused)).isEmpty();
     }
 
+    /** librdmacm loses the reason. */
+    @Test
+    void namesTheCgroupForAnAddressThatIsNotResolved() {
+        assertThat(Hint.of(
+                        "rpma_conn_req_new",
+                        Result.PROVIDER,
+                        "rdma_resolve_addr(timeout_ms=1000) failed: " + Errno.message(Errno.EPERM)))
+                .contains("/rdma.max");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "0::/a b/c,               /sys/fs/cgroup/a b/c/rdma.max",
