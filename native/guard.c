@@ -27,6 +27,7 @@ static struct {
 	int (*rdma_disconnect)(struct rdma_cm_id *);
 	int (*rdma_migrate_id)(struct rdma_cm_id *, struct rdma_event_channel *);
 	int (*rdma_destroy_id)(struct rdma_cm_id *);
+	int (*rdma_resolve_addr)(struct rdma_cm_id *, struct sockaddr *, struct sockaddr *, int);
 	guard_qp_to_qp_ex *ibv_qp_to_qp_ex;
 } real;
 
@@ -40,6 +41,10 @@ static _Thread_local struct {
 	struct rdma_cm_id *lost; /* whose channel librpma frees, so that no function may use it any more */
 	struct rdma_conn_param param;
 } request __attribute__((tls_model("initial-exec")));
+
+/* the device of an id while its address is being resolved: see guard_resolve_begin() */
+static struct ibv_device unresolved_device = { .transport_type = IBV_TRANSPORT_UNKNOWN };
+static struct ibv_context unresolved = { .device = &unresolved_device };
 
 /* the value of ibv_qp.qp_context, which librpma leaves empty, of queue pairs with native operations */
 static char native;
@@ -55,6 +60,7 @@ static const struct {
 	{ "rdma_disconnect", &real.rdma_disconnect },
 	{ "rdma_migrate_id", &real.rdma_migrate_id },
 	{ "rdma_destroy_id", &real.rdma_destroy_id },
+	{ "rdma_resolve_addr", &real.rdma_resolve_addr },
 	{ "ibv_qp_to_qp_ex", &real.ibv_qp_to_qp_ex },
 
 };
@@ -170,13 +176,40 @@ EXPORTED struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return qp->qp_context == &native ? real.ibv_qp_to_qp_ex(qp) : NULL;
 }
 
-/* librdmacm does not know the device of a request if its node GUID is 0, and librpma uses it without a check */
+void guard_resolve_begin(struct rdma_cm_id *id)
+{
+	if (id->verbs == NULL)
+		id->verbs = &unresolved;
+}
+
+bool guard_resolve_end(struct rdma_cm_id *id)
+{
+	if (id->verbs != &unresolved)
+		return true;
+	id->verbs = NULL;
+	return false;
+}
+
+/* an id without a channel of its own has the event when the call returns */
+EXPORTED int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *source, struct sockaddr *destination,
+			       int timeout_ms)
+{
+	guard_resolve_begin(id);
+	int rc = real.rdma_resolve_addr(id, source, destination, timeout_ms);
+	bool has_device = guard_resolve_end(id);
+	if (rc != 0 || has_device || id->event == NULL)
+		return rc;
+	errno = ENXIO;
+	return -1;
+}
+
+/* librpma uses the device of a request without a check */
 static int refuse_without_device(struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
 	(void)rdma_ack_cm_event(event);
 	(void)rdma_destroy_id(id);
-	errno = ENODEV;
+	errno = ENXIO;
 	return -1;
 }
 

@@ -6,6 +6,7 @@
 #define RPMA_JAVA_GUARD_H
 
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 #include <stdbool.h>
 
 /* finds the functions that the guard stands in front of; -1 if one is missing */
@@ -23,6 +24,15 @@ void guard_end(bool is_kept);
 
 /* between these two: accepts the request that librpma has turned into a connection; -1 with errno after a failure */
 int guard_accept(void);
+
+/*
+ * Bracket a call of librdmacm that can take the event of a resolved address. librdmacm does not know a device whose
+ * node GUID is 0, and then leaves rdma_cm_id.verbs empty. Up to release 55, it follows this null pointer itself.
+ * Between these functions the pointer leads to a device without a transport; guard_resolve_end() returns whether
+ * librdmacm has replaced it. No other thread may use the pointer meanwhile.
+ */
+void guard_resolve_begin(struct rdma_cm_id *id);
+bool guard_resolve_end(struct rdma_cm_id *id);
 
 /* the function behind the guard's: libibverbs' own */
 typedef struct ibv_qp_ex *guard_qp_to_qp_ex(struct ibv_qp *qp);

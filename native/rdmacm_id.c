@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "guard.h"
 #include "handle.h"
 #include "natives.h"
 #include "rdmacm.h"
@@ -124,9 +125,28 @@ static jlong id_create(JNI_PARAMS, jint port_space)
 	return adopt(self);
 }
 
+/*
+ * Finds out by another id whether librdmacm knows the device: rdma_create_ep() resolves the address of an id that the
+ * guard does not see.
+ */
+static int try_address(const struct rdma_addrinfo *info)
+{
+	struct rdma_cm_id *id = NULL;
+	if (rdma_create_id(NULL, &id, NULL, info->ai_port_space) != 0)
+		return -1;
+	int rc = rdma_resolve_addr(id, info->ai_src_addr, info->ai_dst_addr, 2000);
+	int error = errno;
+	if (rdma_destroy_id(id) != 0)
+		return -1;
+	errno = error;
+	return rc;
+}
+
 /* without attributes of a queue pair: rdma_get_request() would leak the id if it failed to make the queue pair */
 static jlong create_ep(struct rdma_addrinfo *info)
 {
+	if ((info->ai_flags & RAI_PASSIVE) == 0 && try_address(info) != 0)
+		return rdmacm_failed();
 	struct rdma_cm_id *id = NULL;
 	if (rdma_create_ep(&id, info, NULL, NULL) != 0)
 		return rdmacm_failed();
@@ -366,7 +386,7 @@ static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray ev
 		return no_request(env, listener, event);
 	give_event(env, id->event, event);
 	struct rdmacm_id *self = NULL;
-	result = take_over(id, &self);
+	result = id->verbs == NULL ? RESULT_ERRNO - ENXIO : take_over(id, &self);
 	if (result != 0) {
 		(void)rdma_reject(id, NULL, 0);
 		(void)rdma_destroy_id(id);
@@ -395,6 +415,14 @@ static void note_connection(const struct rdma_cm_id *id)
 		id->qp->state = IBV_QPS_RTS;
 }
 
+static void refuse_unknown_device(struct rdma_cm_event *event)
+{
+	if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED)
+		return;
+	event->event = RDMA_CM_EVENT_ADDR_ERROR;
+	event->status = -ENXIO;
+}
+
 /* 1 if there was an event, 0 if there is none, or an error */
 static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
@@ -403,9 +431,14 @@ static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 		return RESULT_CLOSED;
 	jint result = 1;
 	struct rdma_cm_event *event = NULL;
-	if (rdma_get_cm_event(self->channel, &event) != 0) {
+	guard_resolve_begin(self->id);
+	int rc = rdma_get_cm_event(self->channel, &event);
+	bool has_device = guard_resolve_end(self->id);
+	if (rc != 0) {
 		result = errno == EAGAIN ? 0 : rdmacm_failed();
 	} else {
+		if (!has_device)
+			refuse_unknown_device(event);
 		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 			note_connection(event->id);
 		give_event(env, event, bytes);
@@ -545,7 +578,9 @@ static jbyteArray id_device_limits(JNI_PARAMS, jlong handle)
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return NULL;
-	jbyteArray limits = self->id->verbs == NULL ? NULL : device_limits_of(env, self->id->verbs);
+	/* not id->verbs, which another thread can be replacing: see guard_resolve_begin() */
+	const struct ibv_pd *pd = rdmacm_pd(self->id);
+	jbyteArray limits = pd == NULL ? NULL : device_limits_of(env, pd->context);
 	handle_release(handle);
 	return limits;
 }

@@ -293,7 +293,7 @@ static void do_query_route(struct cm_id *id, struct rdma_ucm_query_route_resp *r
 	memcpy(&resp->dst_addr, &id->dst, sizeof(id->dst));
 	if (!id->has_device)
 		return;
-	resp->node_guid = htobe64(NODE_GUID);
+	resp->node_guid = htobe64(node_guid);
 	resp->port_num = 1;
 	resp->ibdev_index = 1;
 	resp->num_paths = id->has_path ? 1 : 0;

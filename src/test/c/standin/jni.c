@@ -27,6 +27,13 @@ JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_setLimit(JNIEnv *env, jclass
 	(*env)->ReleaseStringUTFChars(env, limit, name);
 }
 
+JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_setNodeGuid(JNIEnv *env, jclass natives, jlong guid)
+{
+	(void)env;
+	(void)natives;
+	node_guid = (uint64_t)guid;
+}
+
 JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_clearFaults(JNIEnv *env, jclass natives)
 {
 	(void)env;

@@ -140,8 +140,7 @@ public final class RpmaDevice {
         }
         Log.deliver();
         if (context == 0) {
-            throw new RpmaException(
-                    GET, RpmaError.INVAL, 0, address + " is the address of no device" + reason(address), advice());
+            throw noDevice(address);
         }
         return new RpmaDevice(context);
     }
@@ -176,13 +175,20 @@ public final class RpmaDevice {
         }
     }
 
-    private static String reason(String address) {
+    /** Returns the failure for an address to which librdmacm binds an id without a device. */
+    private static RuntimeException noDevice(String address) {
+        String reason = "";
         try {
-            boolean isWildcard = InetAddress.getByName(address).isAnyLocalAddress();
-            return isWildcard ? ": it stands for all addresses" : ": it stands for this machine alone";
+            InetAddress known = InetAddress.getByName(address);
+            if (!known.isAnyLocalAddress() && !known.isLoopbackAddress()) {
+                return Call.failure(GET, Errno.ENXIO, address + " belongs to a device that librdmacm does not know");
+            }
+            reason = known.isAnyLocalAddress() ? ": it stands for all addresses" : ": it stands for this machine alone";
         } catch (UnknownHostException e) {
-            return "";
+            // the name has disappeared meanwhile
         }
+        String detail = address + " is the address of no device" + reason;
+        return new RpmaException(GET, RpmaError.INVAL, 0, detail, advice());
     }
 
     private static long getPinned(String address, boolean remote) {

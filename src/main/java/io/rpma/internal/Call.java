@@ -81,7 +81,8 @@ public final class Call {
      * @param detail the description of the failure
      */
     public static RuntimeException failure(String operation, int errno, String detail) {
-        return exception(operation, Result.PROVIDER, errno, detail, "");
+        String hint = Hint.of(operation, Result.PROVIDER, Errno.message(errno));
+        return exception(operation, Result.PROVIDER, errno, detail, hint);
     }
 
     /**

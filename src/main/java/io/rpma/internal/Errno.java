@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 public final class Errno {
     public static final int EPERM = 1;
     public static final int ENOENT = 2;
+    public static final int ENXIO = 6;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
     public static final int EACCES = 13;

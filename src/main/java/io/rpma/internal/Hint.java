@@ -25,6 +25,8 @@ final class Hint {
 
     private static final String CONNECTION_MANAGER = "/dev/infiniband/rdma_cm";
 
+    private static final String GET_CONTEXT = "rpma_utils_get_ibv_context";
+
     // the limits of the process in limit.c; an enum would be another class, which can't be loaded without descriptors
     private static final int AS = 0;
     private static final int FSIZE = 1;
@@ -63,6 +65,10 @@ final class Hint {
         if (says(messages, Errno.EAGAIN) && creates(operation, messages)) {
             return cgroup();
         }
+        if (takesDevice(operation, messages) && says(messages, Errno.ENXIO)) {
+            return "the node GUID of the device is 0, so that librdmacm does not know it: give the virtual function a"
+                    + " GUID, as with 'ip link set PARENT vf NUMBER node_guid GUID', and load its driver again";
+        }
         String hint = ofReplaced(operation, messages);
         if (hint.isEmpty()) {
             hint = ofCall(operation, messages, objects);
@@ -70,6 +76,11 @@ final class Hint {
         // the libraries allocate memory in each call; other functions are the kernel's
         boolean allocates = operation.matches("(ibv|rdma|rpma)_.*");
         return hint.isEmpty() && says(messages, Errno.ENOMEM) && allocates ? memory() : hint;
+    }
+
+    private static boolean takesDevice(String operation, String messages) {
+        return Stream.of("rdma_resolve_addr", "rdma_get_cm_event", "rdma_get_request", "rdma_create_ep", GET_CONTEXT)
+                .anyMatch((operation + " " + messages)::contains);
     }
 
     /** Returns the hint for an error that librdmacm may have put in the place of another; else an empty text. */
@@ -110,7 +121,7 @@ final class Hint {
                 return registration(messages, objects);
             case "rdma_get_devices":
                 return devices(messages);
-            case "rpma_utils_get_ibv_context":
+            case GET_CONTEXT:
                 return device(messages);
             case "rpma_ep_listen":
                 return says(messages, Errno.EADDRINUSE)

@@ -54,6 +54,10 @@ class HintTest {
                     rdma_bind_addr,             99, no RDMA device has this address
                     rdma_listen,                98, another id
                     rdma_resolve_addr,          19, no RDMA device has this address
+                    rdma_resolve_addr,           6, the node GUID of the device is 0
+                    rdma_get_cm_event,           6, the node GUID of the device is 0
+                    rdma_get_request,            6, the node GUID of the device is 0
+                    rdma_create_ep,              6, the node GUID of the device is 0
                     rdma_create_qp,             22, ibv_devinfo
                     rdma_create_srq,            12, ibv_devinfo
                     rdma_connect,               22, private data

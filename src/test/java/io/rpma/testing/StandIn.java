@@ -79,6 +79,9 @@ public final class StandIn implements AutoCloseable {
      */
     public static native void setLimit(String limit, int most);
 
+    /** Sets the node GUID that the device reports. */
+    public static native void setNodeGuid(long guid);
+
     private static native void addFault(String call, int times, int errno, boolean gate);
 
     private static native void clearFaults();

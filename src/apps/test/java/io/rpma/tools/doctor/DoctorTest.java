@@ -47,6 +47,18 @@ class DoctorTest {
                         "rxe0 address", "the device has no address", "sudo ip address add ADDRESS/24 dev eth7"));
     }
 
+    @Test
+    void aDeviceThatLibrdmacmDoesNotKnow() {
+        String guid = "0000:0000:0000:0000";
+        Device device =
+                new Device("mlx5_2", "mlx5_core", 0, 0, guid, "", true, true, false, false, true, Map.of(), List.of());
+        assertThat(DeviceChecks.address(device))
+                .isEqualTo(Finding.missing(
+                        "mlx5_2 address",
+                        "the node GUID is 0, so that librdmacm does not know the device",
+                        "sudo ip link set PARENT vf NUMBER node_guid GUID"));
+    }
+
     private static Finding noQueues(String operation, int code, String messages) {
         RpmaException failure = (RpmaException) Access.get().exception(operation, code, 0, messages, "the hint");
         return DeviceChecks.noQueues("rxe0 queues", failure);

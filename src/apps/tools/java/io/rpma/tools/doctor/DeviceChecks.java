@@ -133,6 +133,12 @@ final class DeviceChecks {
 
     static Finding address(Device device) {
         String subject = device.name() + " address";
+        if (device.nodeGuid().equals("0000:0000:0000:0000")) {
+            return Finding.missing(
+                    subject,
+                    "the node GUID is 0, so that librdmacm does not know the device",
+                    "sudo ip link set PARENT vf NUMBER node_guid GUID");
+        }
         return device.addresses().isEmpty()
                 ? Finding.missing(
                         subject,
