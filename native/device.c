@@ -7,8 +7,10 @@
  */
 #include "device.h"
 
+#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <librpma.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -242,32 +244,75 @@ static jint device_interfaces(JNI_PARAMS, jlong device, jint gids, jbyteArray li
 }
 
 /* the device's port that has the address, 0 if this device does not have it, or librpma's code */
-static jint device_port_of(JNI_PARAMS, jlong device, jbyteArray address, jint scope)
+static int port_of(const struct ibv_context *context, struct sockaddr *address)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} socket = { .v6 = { .sin6_family = AF_INET6, .sin6_scope_id = (uint32_t)scope } };
-	if ((*env)->GetArrayLength(env, address) == sizeof(socket.v4.sin_addr)) {
-		socket.v4 = (struct sockaddr_in){ .sin_family = AF_INET };
-		(*env)->GetByteArrayRegion(env, address, 0, sizeof(socket.v4.sin_addr), (jbyte *)&socket.v4.sin_addr);
-	} else {
-		(*env)->GetByteArrayRegion(env, address, 0, sizeof(socket.v6.sin6_addr), (jbyte *)&socket.v6.sin6_addr);
-	}
 	struct rdma_cm_id *id = NULL;
-	log_begin();
 	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
-		return log_end(log_error("rdma_create_id()", errno));
+		return log_error("rdma_create_id()", errno);
 	int port = 0;
-	if (rdma_bind_addr(id, &socket.any) == 0)
+	if (rdma_bind_addr(id, address) == 0)
 		/* an address of this machine alone has no device */
-		port = id->verbs == jni_pointer(device) ? id->port_num : 0;
+		port = id->verbs == context ? id->port_num : 0;
 	else if (errno != ENODEV && errno != EADDRNOTAVAIL)
 		port = log_error("rdma_bind_addr()", errno);
 	if (rdma_destroy_id(id) != 0)
 		port = log_error("rdma_destroy_id()", errno);
-	return log_end(port);
+	return port;
+}
+
+/* writes a line about the address if the device has it; 0 or librpma's code */
+static int write_address(FILE *lines, const struct ibv_context *context, const struct ifaddrs *of)
+{
+	if (of->ifa_addr == NULL || (of->ifa_addr->sa_family != AF_INET && of->ifa_addr->sa_family != AF_INET6))
+		return 0;
+	int port = port_of(context, of->ifa_addr);
+	if (port <= 0)
+		return port;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)of->ifa_addr;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)of->ifa_addr;
+	bool is_v4 = of->ifa_addr->sa_family == AF_INET;
+	char address[INET6_ADDRSTRLEN];
+	(void)inet_ntop(of->ifa_addr->sa_family, is_v4 ? (const void *)&v4->sin_addr : &v6->sin6_addr, address,
+			sizeof(address));
+	/* the interface of an IPv4 address can have a label, as in eth0:1 */
+	(void)fprintf(lines, "%d %.*s %u %s\n", port, (int)strcspn(of->ifa_name, ":"), of->ifa_name,
+		      is_v4 ? 0 : v6->sin6_scope_id, address);
+	return 0;
+}
+
+static int write_addresses(FILE *lines, const struct ibv_context *context)
+{
+	struct ifaddrs *all = NULL;
+	if (getifaddrs(&all) != 0)
+		return log_error("getifaddrs()", errno);
+	int rc = 0;
+	for (const struct ifaddrs *each = all; each != NULL && rc == 0; each = each->ifa_next)
+		rc = write_address(lines, context, each);
+	freeifaddrs(all);
+	return rc;
+}
+
+/*
+ * A line "PORT INTERFACE SCOPE ADDRESS" for each address of this machine that the device has; only a link-local address
+ * has a scope. NULL if a call fails. Binding finds the addresses of each kind of device: a table of GIDs has no
+ * addresses of IPoIB and iWARP.
+ */
+static jbyteArray device_addresses(JNI_PARAMS, jlong device)
+{
+	char *text = NULL;
+	size_t length = 0;
+	log_begin();
+	FILE *lines = open_memstream(&text, &length);
+	if (lines == NULL) {
+		(void)log_end(log_error("open_memstream()", errno));
+		return NULL;
+	}
+	int rc = write_addresses(lines, jni_pointer(device));
+	if (fclose(lines) != 0 && rc == 0)
+		rc = log_error("fclose()", errno);
+	jbyteArray bytes = log_end(rc) != 0 ? NULL : jni_bytes(env, text, (jsize)length);
+	free(text);
+	return bytes;
 }
 
 static jbyteArray device_name(JNI_PARAMS, jlong device)
@@ -358,7 +403,7 @@ static const JNINativeMethod methods[] = {
 	{ "deviceIdentity", "(J)[B", device_identity },
 	{ "devicePort", "(JI[J)I", device_port },
 	{ "deviceInterfaces", "(JI[B)I", device_interfaces },
-	{ "devicePortOf", "(J[BI)I", device_port_of },
+	{ "deviceAddresses", "(J)[B", device_addresses },
 	{ "deviceName", "(J)[B", device_name },
 	{ "deviceEvents", "(J)J", device_events },
 	{ "deviceNextEvent", "(J[J)I", device_next_event },

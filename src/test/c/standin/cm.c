@@ -56,14 +56,30 @@ static int take_port(struct cm_id *id, in_port_t port)
 	return 0;
 }
 
-static int do_bind(struct cm_id *id, const struct sockaddr_in6 *raw)
+static bool is(const char *address, const struct sockaddr_in6 *other)
+{
+	struct in6_addr v6;
+	return inet_pton(AF_INET6, address, &v6) == 1 && memcmp(&v6, &other->sin6_addr, sizeof(v6)) == 0;
+}
+
+/* Returns the address of IPv4 that an address of IPv6 stands for; as it is if there is none. */
+static struct sockaddr_in as_v4(const struct sockaddr_in6 *raw)
 {
 	struct sockaddr_in addr;
 	memcpy(&addr, raw, sizeof(addr));
+	bool is_own = is(GLOBAL_ADDRESS, raw) || (is(LINK_LOCAL_ADDRESS, raw) && raw->sin6_scope_id == 1);
+	if (addr.sin_family == AF_INET6 && (is_own || is("::", raw))) {
+		addr = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = raw->sin6_port };
+		addr.sin_addr.s_addr = is_own ? inet_addr(DEVICE_ADDRESS) : INADDR_ANY;
+	}
+	return addr;
+}
+
+static int do_bind(struct cm_id *id, const struct sockaddr_in6 *raw)
+{
+	struct sockaddr_in addr = as_v4(raw);
 	if (id->state != IDLE)
 		return EINVAL;
-	if (addr.sin_family == AF_INET6 && memcmp(&raw->sin6_addr, &in6addr_any, sizeof(in6addr_any)) == 0)
-		addr = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = raw->sin6_port };
 	if (addr.sin_family != AF_INET)
 		return ENODEV;
 	if (addr.sin_addr.s_addr != INADDR_ANY && !is_device_address(&addr))
@@ -81,7 +97,7 @@ static int do_resolve_ip(struct cm_id *id, const struct rdma_ucm_resolve_ip *cmd
 {
 	if (id->state != IDLE && id->state != BOUND)
 		return EINVAL;
-	memcpy(&id->dst, &cmd->dst_addr, sizeof(id->dst));
+	id->dst = as_v4(&cmd->dst_addr);
 	if (cmd->timeout_ms == 0) {
 		cm_push(id, ADDR_ERROR_EVENT, -ETIMEDOUT);
 	} else if (id->dst.sin_family == AF_INET && is_device_address(&id->dst)) {

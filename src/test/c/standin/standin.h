@@ -135,6 +135,9 @@ struct srq {
 
 extern struct ibv_context context;
 #define DEVICE_ADDRESS "10.99.0.1"
+/* Other addresses of the device, which stand for the first one. */
+#define GLOBAL_ADDRESS "fd99::1"
+#define LINK_LOCAL_ADDRESS "fe80::99"
 /* A test can set it to 0, which some virtual functions have; librdmacm then does not know the device. */
 extern uint64_t node_guid;
 

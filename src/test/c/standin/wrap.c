@@ -5,9 +5,11 @@
  */
 #include "standin.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <librpma.h>
 #include <rdma/rdma_cma.h>
 #include <stdarg.h>
@@ -90,4 +92,34 @@ int fcntl(int fd, int command, ...)
 		return real(fd, command, argument);
 	errno = error;
 	return -1;
+}
+
+/* The addresses of a machine whose only network interface, lo, has those of the device. */
+int getifaddrs(struct ifaddrs **all)
+{
+	static struct sockaddr_in loopback = { .sin_family = AF_INET };
+	static struct sockaddr_in v4 = { .sin_family = AF_INET };
+	static struct sockaddr_in6 global = { .sin6_family = AF_INET6 };
+	static struct sockaddr_in6 link_local = { .sin6_family = AF_INET6, .sin6_scope_id = 1 };
+	static struct ifaddrs list[] = {
+		{ .ifa_next = &list[1], .ifa_name = (char *)"lo" },
+		{ .ifa_next = &list[2], .ifa_name = (char *)"lo", .ifa_addr = (struct sockaddr *)&link_local },
+		{ .ifa_next = &list[3], .ifa_name = (char *)"lo", .ifa_addr = (struct sockaddr *)&loopback },
+		{ .ifa_next = &list[4], .ifa_name = (char *)"lo", .ifa_addr = (struct sockaddr *)&global },
+		{ .ifa_name = (char *)"lo:label", .ifa_addr = (struct sockaddr *)&v4 },
+	};
+	errno = fault("getifaddrs");
+	if (errno != 0)
+		return -1;
+	loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	(void)inet_pton(AF_INET, DEVICE_ADDRESS, &v4.sin_addr);
+	(void)inet_pton(AF_INET6, GLOBAL_ADDRESS, &global.sin6_addr);
+	(void)inet_pton(AF_INET6, LINK_LOCAL_ADDRESS, &link_local.sin6_addr);
+	*all = list;
+	return 0;
+}
+
+void freeifaddrs(struct ifaddrs *all)
+{
+	(void)all;
 }

@@ -3,10 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Natives;
-import java.net.Inet6Address;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -32,7 +31,7 @@ import java.util.stream.Stream;
  * @param interfaces the names of the network interfaces, without the interfaces of InfiniBand (IPoIB) that have no
  *     address
  * @param addresses the addresses of this machine for which {@link RpmaDevice#local} finds the device, link-local
- *     addresses last
+ *     addresses last; calls of this library take their {@link InetAddress#getHostAddress}
  */
 public record RpmaPort(
         int number,
@@ -78,8 +77,28 @@ public record RpmaPort(
         UNKNOWN
     }
 
-    /** An address of this machine, with the number of the device's port that has it, or 0. */
-    private record Local(InetAddress address, String networkInterface, int port) {}
+    /** An address of a port. */
+    private record Local(int port, String networkInterface, InetAddress address) {
+        /** Reads a line of {@link Natives#deviceAddresses}. */
+        static Local of(String line) {
+            String[] words = line.split(" ");
+            boolean hasScope = !words[2].equals("0");
+            List<String> scopes = hasScope ? List.of("%" + words[1], "%" + words[2]) : List.of("");
+            return new Local(Integer.parseInt(words[0]), words[1], address(words[3], scopes));
+        }
+
+        /** With {@code java.net.preferIPv4Stack}, the JDK knows the scopes of IPv6 only by their numbers. */
+        private static InetAddress address(String literal, List<String> scopes) {
+            try {
+                return InetAddress.getByName(literal + scopes.get(0));
+            } catch (UnknownHostException e) {
+                if (scopes.size() == 1) {
+                    throw new UncheckedIOException(e);
+                }
+                return address(literal, scopes.subList(1, 2));
+            }
+        }
+    }
 
     /** {@return the ports of a device} */
     static List<RpmaPort> of(long device, int count) {
@@ -133,27 +152,12 @@ public record RpmaPort(
                 .toList();
     }
 
-    /** Binding finds the addresses of each kind of device. A table of GIDs has no addresses of IPoIB and iWARP. */
     private static List<Local> locals(long device) {
-        try {
-            return NetworkInterface.networkInterfaces()
-                    .flatMap(network -> network.inetAddresses()
-                            .map(address -> new Local(address, network.getName(), portOf(device, address))))
-                    .sorted(Comparator.comparing(Local::address, ORDER))
-                    .toList();
-        } catch (SocketException e) {
-            throw new RpmaException(
-                    "getifaddrs",
-                    RpmaError.PROVIDER,
-                    0,
-                    e.getMessage(),
-                    "too many descriptors may be open: see ulimit -n");
-        }
-    }
-
-    private static int portOf(long device, InetAddress address) {
-        int scope = address instanceof Inet6Address ? ((Inet6Address) address).getScopeId() : 0;
-        return (int) Call.check("rdma_bind_addr", Natives.devicePortOf(device, address.getAddress(), scope));
+        return RpmaDevice.text("rdma_bind_addr", Natives.deviceAddresses(device))
+                .lines()
+                .map(Local::of)
+                .sorted(Comparator.comparing(Local::address, ORDER))
+                .toList();
     }
 
     @Override

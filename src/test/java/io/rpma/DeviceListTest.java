@@ -3,9 +3,13 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rpma.programs.AddressesProgram;
+import io.rpma.testing.Jvm;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
+import java.net.InetAddress;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -13,18 +17,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * The list of devices and the properties of a device. The address of the stand-in is no address of this machine, so its
- * port has no address.
- */
+/** The list of devices and the properties of a device. The stand-in also makes up the addresses of the machine. */
 @Tag("stand-in")
 class DeviceListTest {
     private static final String LIST = "ibv_get_device_list";
+    private static final String GLOBAL = "fd99:0:0:0:0:0:0:1";
+
+    /** The JDK refuses the name of an interface that has no such address on the machine, so the scope is a number. */
+    private static final String LINK_LOCAL = "fe80:0:0:0:0:0:0:99%1";
+
     private static final int EPERM = 1;
     private static final int EIO = 5;
     private static final int EAGAIN = 11;
     private static final int ENOMEM = 12;
     private static final int EACCES = 13;
+    private static final int EMFILE = 24;
     private static final int ENOSYS = 38;
 
     private final StandIn standIn = StandIn.open();
@@ -43,7 +50,47 @@ class DeviceListTest {
         assertThat(device.vendorPartId()).isEqualTo(7);
         assertThat(device.nodeGuid()).isEqualTo("0000:0000:0052:4d41");
         assertThat(device.firmwareVersion()).isEqualTo("1.0 of the stand-in");
-        assertThat(device.addresses()).isEmpty();
+        assertThat(device.addresses()).isEqualTo(device.ports().get(0).addresses());
+    }
+
+    /** Only a link-local address has a scope: a call takes no other address with one. */
+    @Test
+    void eachAddressIsTakenByCalls() throws Exception {
+        List<String> addresses =
+                device.addresses().stream().map(InetAddress::getHostAddress).toList();
+        assertThat(addresses).containsExactly(TestDevice.address(), GLOBAL, LINK_LOCAL);
+        try (RpmaPeer peer = TestDevice.peer()) {
+            for (String address : addresses) {
+                int port = TestDevice.port();
+                assertThat(RpmaDevice.local(address)).isEqualTo(device);
+                assertThat(RpmaDevice.remote(address)).isEqualTo(device);
+                RpmaEp.listen(peer, address, port).close();
+                RpmaConnReq.create(peer, address, port, null).close();
+            }
+        }
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local("192.0.2.1"))
+                .withMessageEndingWith(
+                        "; name one of %s (standin0), %s (standin0), %s (standin0)".formatted(addresses.toArray()));
+    }
+
+    private static void assertPrintsTheAddresses(Jvm jvm) throws InterruptedException {
+        Jvm.Finished finished = jvm.run(AddressesProgram.class, "192.0.2.1");
+        assertThat(finished.out().lines())
+                .as(finished.toString())
+                .startsWith(TestDevice.address() + " standin0", GLOBAL + " standin0", LINK_LOCAL + " standin0");
+    }
+
+    @Test
+    void addressesOfIpv6InAJvmThatPrefersIpv4() throws InterruptedException {
+        assertPrintsTheAddresses(Jvm.likeThis().options("-Djava.net.preferIPv4Stack=true"));
+    }
+
+    /** The JDK fails to list the interfaces if none is up. */
+    @Test
+    void noInterfaceIsUp() throws InterruptedException {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root can make a network namespace");
+        assertPrintsTheAddresses(Jvm.likeThis().under("unshare", "--net"));
     }
 
     @Test
@@ -76,10 +123,19 @@ class DeviceListTest {
 
     @Test
     void thePort() {
-        RpmaPort port = new RpmaPort(
-                1, RpmaPort.State.ACTIVE, RpmaPort.LinkLayer.ETHERNET, 1024, 8 << 20, List.of("lo"), List.of());
-        assertThat(device.ports()).containsExactly(port);
-        assertThat(port).hasToString("RpmaPort[1, ACTIVE, ETHERNET, MTU 1024, [lo], []]");
+        RpmaPort port = device.ports().get(0);
+        assertThat(port)
+                .isEqualTo(new RpmaPort(
+                        1,
+                        RpmaPort.State.ACTIVE,
+                        RpmaPort.LinkLayer.ETHERNET,
+                        1024,
+                        8 << 20,
+                        List.of("lo"),
+                        port.addresses()));
+        assertThat(port)
+                .hasToString("RpmaPort[1, ACTIVE, ETHERNET, MTU 1024, [lo], [" + TestDevice.address() + ", " + GLOBAL
+                        + ", " + LINK_LOCAL + "]]");
     }
 
     /** librdmacm and then the shim ask for the devices. */
@@ -129,14 +185,29 @@ class DeviceListTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"ibv_query_device", "ibv_query_port", "ibv_query_gid_table", "ucma:BIND_IP", "ucma:DESTROY_ID"})
+            strings = {
+                "ibv_query_device",
+                "ibv_query_port",
+                "ibv_query_gid_table",
+                "getifaddrs",
+                "ucma:BIND_IP",
+                "ucma:DESTROY_ID"
+            })
     void aQueryThatFails(String call) {
         standIn.fail(call, 1, EIO);
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(device::addresses)
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
                 .satisfies(e -> assertThat(e.detail()).endsWith(" failed: Input/output error"));
-        assertThat(device.addresses()).isEmpty();
+        assertThat(device.addresses()).isNotEmpty();
+    }
+
+    @Test
+    void theAddressesCanNotBeReadWithoutDescriptors() {
+        standIn.fail("getifaddrs", 1, EMFILE);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(device::addresses)
+                .withMessageContaining("getifaddrs() failed: Too many open files; too many descriptors are open");
     }
 
     @Test
@@ -160,7 +231,7 @@ class DeviceListTest {
     void theAdviceDoesNotReplaceAFailure() {
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> RpmaDevice.local("192.0.2.1"))
-                .withMessageEndingWith("; no RDMA device of this machine has an address: [RpmaDevice[standin0]]");
+                .withMessageContaining("; name one of ");
         standIn.fail("ibv_query_port", 1, EIO);
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> RpmaDevice.local("192.0.2.1"))

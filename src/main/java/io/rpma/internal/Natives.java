@@ -82,12 +82,10 @@ public final class Natives {
     public static native int deviceInterfaces(long device, int gids, byte[] lines);
 
     /**
-     * Returns the number of the device's port that has a local address, or 0 if this device does not have it.
-     *
-     * @param address the 4 or 16 bytes of the address
-     * @param scope the scope of an IPv6 address, or 0
+     * Returns a line for each address of the device: the number of the port, the name of the network interface, the scope
+     * of a link-local address of IPv6 or 0, and the address, separated by spaces; null if a call fails.
      */
-    public static native int devicePortOf(long device, byte[] address, int scope);
+    public static native byte[] deviceAddresses(long device);
 
     public static native byte[] deviceName(long device);
 
