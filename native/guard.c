@@ -12,8 +12,12 @@
 #include <errno.h>
 #include <librpma.h>
 #include <link.h>
+#include <netdb.h>
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "versions.h"
 
@@ -28,6 +32,7 @@ static struct {
 	int (*rdma_migrate_id)(struct rdma_cm_id *, struct rdma_event_channel *);
 	int (*rdma_destroy_id)(struct rdma_cm_id *);
 	int (*rdma_resolve_addr)(struct rdma_cm_id *, struct sockaddr *, struct sockaddr *, int);
+	int (*rdma_getaddrinfo)(const char *, const char *, const struct rdma_addrinfo *, struct rdma_addrinfo **);
 	guard_qp_to_qp_ex *ibv_qp_to_qp_ex;
 } real;
 
@@ -61,6 +66,7 @@ static const struct {
 	{ "rdma_migrate_id", &real.rdma_migrate_id },
 	{ "rdma_destroy_id", &real.rdma_destroy_id },
 	{ "rdma_resolve_addr", &real.rdma_resolve_addr },
+	{ "rdma_getaddrinfo", &real.rdma_getaddrinfo },
 	{ "ibv_qp_to_qp_ex", &real.ibv_qp_to_qp_ex },
 
 };
@@ -174,6 +180,32 @@ EXPORTED int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex
 EXPORTED struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
 	return qp->qp_context == &native ? real.ibv_qp_to_qp_ex(qp) : NULL;
+}
+
+/* "NODE", or "NODE (ADDRESS)" if the node is another name of the address; NULL without memory */
+static char *name_of(const char *node, const struct sockaddr *address, socklen_t length)
+{
+	char numeric[NI_MAXHOST];
+	if (getnameinfo(address, length, numeric, sizeof(numeric), NULL, 0, NI_NUMERICHOST) != 0 ||
+	    strcmp(node, numeric) == 0)
+		return strdup(node);
+	char *name = NULL;
+	return asprintf(&name, "%s (%s)", node, numeric) < 0 ? NULL : name;
+}
+
+/* librpma's messages show an address only by its canonical name, which librdmacm omits */
+EXPORTED int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
+			      struct rdma_addrinfo **result)
+{
+	int rc = real.rdma_getaddrinfo(node, service, hints, result);
+	if (rc != 0 || node == NULL)
+		return rc;
+	struct rdma_addrinfo *info = *result;
+	if ((info->ai_flags & RAI_PASSIVE) == 0 && info->ai_dst_canonname == NULL)
+		info->ai_dst_canonname = name_of(node, info->ai_dst_addr, info->ai_dst_len);
+	else if ((info->ai_flags & RAI_PASSIVE) != 0 && info->ai_src_canonname == NULL)
+		info->ai_src_canonname = name_of(node, info->ai_src_addr, info->ai_src_len);
+	return 0;
 }
 
 void guard_resolve_begin(struct rdma_cm_id *id)

@@ -214,6 +214,17 @@ class ConnectIT extends WithPeer {
         }
     }
 
+    /** The kernel reports the error of an address of no device. */
+    @Test
+    void aPortThatIsTakenAtAllAddresses() {
+        try (RpmaEp ep = RpmaEp.listen(peer, "0.0.0.0", port)) {
+            RpmaException failure = assertThrows(RpmaException.class, () -> RpmaEp.listen(peer, address, port));
+            assertTrue(failure.getMessage().contains("another endpoint listens on this port"), failure.getMessage());
+            assertTrue(failure.getMessage().contains("addr=" + address + ")"), failure.getMessage());
+            assertThrows(IllegalStateException.class, peer::close, ep + " is open");
+        }
+    }
+
     @Test
     void badPorts() {
         for (int bad : new int[] {-1, 0, 65536}) {

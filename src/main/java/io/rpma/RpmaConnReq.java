@@ -97,7 +97,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * most the timeout of the configuration. Neither a close nor an interruption ends the call earlier.
      *
      * @param peer the peer of the connection
-     * @param address an IPv4 or IPv6 address, or a host name
+     * @param address an IPv4 or IPv6 address, or a host name, of which only the first address is tried
      * @param port 1 to 65535
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, which the caller connects or closes

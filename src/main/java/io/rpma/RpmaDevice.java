@@ -105,8 +105,8 @@ public final class RpmaDevice {
      *
      * <p>Blocks while a host name is resolved.
      *
-     * @param address an IPv4 or IPv6 address of this machine, or a host name; a link-local address needs its interface,
-     *     as in {@code fe80::1%eth0}
+     * @param address an IPv4 or IPv6 address of this machine, or a host name, of which only the first address is tried;
+     *     a link-local address needs its interface, as in {@code fe80::1%eth0}
      * @return the device
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
      * @throws RpmaException if no RDMA device has the address, as none has 127.0.0.1. The message has the addresses of
@@ -121,7 +121,7 @@ public final class RpmaDevice {
      *
      * <p>Blocks while a host name is resolved, and then for at most a second while the address is resolved.
      *
-     * @param address an IPv4 or IPv6 address of another machine, or a host name
+     * @param address an IPv4 or IPv6 address of another machine, or a host name, of which only the first address is tried
      * @return the device
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
      * @throws RpmaException if no RDMA device reaches the address
@@ -161,14 +161,14 @@ public final class RpmaDevice {
         try {
             List<RpmaDevice> devices = list();
             if (devices.isEmpty()) {
-                return "there is no RDMA device: see 'rdma link', and /dev/infiniband in a container";
+                return "there is no RDMA device in this network namespace: see 'rdma link', and /dev/infiniband in a container";
             }
             String addresses = devices.stream()
                     .flatMap(device -> device.addresses().stream()
                             .map(address -> address.getHostAddress() + " (" + device.name + ")"))
                     .collect(Collectors.joining(", "));
             return addresses.isEmpty()
-                    ? "no RDMA device of this machine has an address: " + devices
+                    ? "no RDMA device has an address in this network namespace: " + devices
                     : "name one of " + addresses;
         } catch (RpmaException e) {
             return "the devices can't be listed: " + e.getMessage();

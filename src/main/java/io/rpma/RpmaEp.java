@@ -71,8 +71,8 @@ public final class RpmaEp implements AutoCloseable {
      * number of requests that wait to be taken; the kernel rejects further ones.
      *
      * @param peer the peer of the connections
-     * @param address an IPv4 or IPv6 address of the peer's device, or a host name; 0.0.0.0 or :: for all addresses, but
-     *     requests that come through another device fail
+     * @param address an IPv4 or IPv6 address of the peer's device, or a host name, of which only the first address is
+     *     tried; 0.0.0.0 or :: for all addresses, but requests that come by another device are rejected
      * @param port 1 to 65535; independent of the ports of TCP
      * @return the endpoint, which the caller closes before the peer
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, or {@code port} is

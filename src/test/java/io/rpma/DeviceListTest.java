@@ -148,7 +148,7 @@ class DeviceListTest {
                 .isThrownBy(() -> RpmaDevice.local("0.0.0.0"))
                 .withMessageEndingWith(
                         "0.0.0.0 is the address of no device: it stands for all addresses; there is no RDMA"
-                                + " device: see 'rdma link', and /dev/infiniband in a container");
+                                + " device in this network namespace: see 'rdma link', and /dev/infiniband in a container");
     }
 
     @Test
@@ -217,6 +217,21 @@ class DeviceListTest {
                 .isThrownBy(device::limits)
                 .satisfies(e -> assertThat(e.operation()).isEqualTo("ibv_query_device_ex"))
                 .satisfies(e -> assertThat(e.detail()).endsWith(" failed: Input/output error"));
+    }
+
+    /** librpma shows an address only by its canonical name. */
+    @Test
+    void theMessageNamesTheAddress() {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local("192.0.2.1"))
+                .withMessageContaining("rdma_bind_addr(addr=192.0.2.1) failed: No such device");
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.remote("192.0.2.1"))
+                .withMessageContaining("dst_addr=192.0.2.1, timeout_ms=1000) failed: No such device");
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local("localhost"))
+                .satisfies(
+                        e -> assertThat(e).hasMessageMatching(".*\\(addr=localhost \\((127.0.0.1|::1)\\)\\) failed.*"));
     }
 
     @Test

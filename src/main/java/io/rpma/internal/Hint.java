@@ -124,9 +124,7 @@ final class Hint {
             case GET_CONTEXT:
                 return device(messages);
             case "rpma_ep_listen":
-                return says(messages, Errno.EADDRINUSE)
-                        ? "another endpoint listens on this address and port"
-                        : device(messages);
+                return address(messages, "another endpoint listens on");
             case "rpma_srq_new":
                 return queues(operation, messages, objects);
             case "rpma_conn_req_new":
@@ -140,7 +138,7 @@ final class Hint {
             case "rdma_getaddrinfo":
                 return says(messages, Errno.EADDRNOTAVAIL) ? "the name is unknown" : device(messages);
             case "rdma_create_id", "rdma_create_ep", "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr":
-                return says(messages, Errno.EADDRINUSE) ? "another id has this address and port" : device(messages);
+                return address(messages, "another id has");
             case "rdma_get_request":
                 return says(messages, Errno.EAGAIN)
                         ? "librdmacm has rejected a request, because " + memory() + ", or because " + descriptors()
@@ -435,6 +433,18 @@ final class Hint {
             return "libibverbs reports this also if " + descriptors();
         }
         return messages.contains("ibv_open_device(") ? "see the permissions of the files in /dev/infiniband" : "";
+    }
+
+    /** Returns the remedy if an address can't be bound to. The kernel reports EADDRNOTAVAIL for two causes. */
+    private static String address(String messages, String other) {
+        String show = "'rdma resource show cm_id' shows it";
+        if (says(messages, Errno.EADDRINUSE)) {
+            return other + " this address and port: " + show;
+        }
+        return (says(messages, Errno.EADDRNOTAVAIL)
+                        ? "if " + other + " this port (" + show + "), the port is taken; otherwise "
+                        : "")
+                + device(messages);
     }
 
     private static String device(String messages) {

@@ -50,7 +50,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
      *
      * <p>Blocks while a host name is resolved.
      *
-     * @param node a host name, or an IPv4 or IPv6 address
+     * @param node an IPv4 or IPv6 address, or a host name, of which the first address is taken
      * @param port 1 to 65535
      * @param portSpace the port space of the id
      * @return the address information; the caller closes it
@@ -69,7 +69,8 @@ public final class RdmaAddrInfo implements AutoCloseable {
      *
      * <p>Blocks while a host name is resolved.
      *
-     * @param node a host name or an address of this machine, or null for all addresses of this machine
+     * @param node an address or a host name of this machine, whose first address is taken; null for all addresses of this
+     *     machine
      * @param port 1 to 65535, or 0 for a free port
      * @param portSpace the port space of the id
      * @return the address information; the caller closes it

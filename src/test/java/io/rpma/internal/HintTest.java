@@ -37,6 +37,8 @@ class HintTest {
                     rpma_ep_listen,             19, no RDMA device has this address
                     rpma_ep_listen,             98, another endpoint
                     rpma_ep_listen,             99, no RDMA device has this address
+                    rpma_ep_listen,             99, another endpoint listens on this port
+                    rdma_bind_addr,             99, another id has this port
                     rpma_conn_req_new,          19, no RDMA device has this address
                     rpma_conn_req_new,          38, extended queue pairs
                     rpma_conn_req_new,          95, extended queue pairs

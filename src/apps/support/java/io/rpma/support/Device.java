@@ -73,7 +73,7 @@ public record Device(
     }
 
     /**
-     * Returns librpma's reason why no device has or reaches an address. librpma shows all addresses there as
+     * Returns librpma's reason why no device has or reaches an address. librpma shows an omitted address there as
      * {@code (null)}.
      */
     public static String reason(RpmaException failure) {
