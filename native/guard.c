@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "versions.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -158,12 +159,29 @@ guard_qp_to_qp_ex *guard_real_qp_to_qp_ex(void)
 	return real.ibv_qp_to_qp_ex;
 }
 
+/* librdmacm refuses such a queue pair with EINVAL, as it does one that exceeds the limits of the device */
+static bool is_of_other_device(const struct rdma_cm_id *id, const struct ibv_qp_init_attr_ex *attributes)
+{
+	const struct ibv_pd *pd = (attributes->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 ? NULL : attributes->pd;
+	if (id->verbs == NULL || pd == NULL || pd->context == id->verbs)
+		return false;
+	char what[2 * IBV_SYSFS_NAME_MAX + sizeof("rdma_create_qp_ex(device=, pd=)")];
+	(void)snprintf(what, sizeof(what), "rdma_create_qp_ex(device=%s, pd=%s)",
+		       ibv_get_device_name(id->verbs->device), ibv_get_device_name(pd->context->device));
+	(void)log_error(what, EXDEV);
+	return true;
+}
+
 /*
  * librpma that was built with native operations asks for an extended queue pair even if it asks for no operation of
  * it. Two thirds of the providers do not have extended queue pairs, and refuse.
  */
 EXPORTED int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attributes)
 {
+	if (is_of_other_device(id, attributes)) {
+		errno = EXDEV;
+		return -1;
+	}
 	if ((attributes->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0) {
 		if (attributes->send_ops_flags != 0 && versions_native_operations_work())
 			attributes->qp_context = &native;

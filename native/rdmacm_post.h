@@ -76,7 +76,7 @@ static inline jint rdmacm_set_destination(struct ibv_send_wr *wr, const struct i
 	if (ah == NULL)
 		return RESULT_CLOSED;
 	if (ah->context != device)
-		return RESULT_ERRNO - EINVAL;
+		return RESULT_ERRNO - EXDEV;
 	wr->wr.ud.ah = ah;
 	wr->wr.ud.remote_qpn = (uint32_t)remote_qpn;
 	wr->wr.ud.remote_qkey = (uint32_t)remote_qkey;

@@ -104,7 +104,7 @@ static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool si
 	const struct rdma_cm_id *owner = handle_hold(srq_handle);
 	if (owner == NULL)
 		return RESULT_CLOSED;
-	jint result = RESULT_ERRNO - EINVAL;
+	jint result = RESULT_ERRNO - EXDEV;
 	if (owner->verbs == id->verbs)
 		result = create(id, numbers, sig_all, owner->srq);
 	handle_release(srq_handle);

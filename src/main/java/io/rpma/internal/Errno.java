@@ -13,6 +13,7 @@ public final class Errno {
     public static final int EACCES = 13;
     public static final int EFAULT = 14;
     public static final int EEXIST = 17;
+    public static final int EXDEV = 18;
     public static final int ENODEV = 19;
     public static final int EINVAL = 22;
     public static final int ENFILE = 23;

@@ -69,6 +69,9 @@ final class Hint {
             return "the node GUID of the device is 0, so that librdmacm does not know it: give the virtual function a"
                     + " GUID, as with 'ip link set PARENT vf NUMBER node_guid GUID', and load its driver again";
         }
+        if (says(messages, Errno.EXDEV)) {
+            return otherDevice(operation);
+        }
         String hint = ofReplaced(operation, messages);
         if (hint.isEmpty()) {
             hint = ofCall(operation, messages, objects);
@@ -433,6 +436,19 @@ final class Hint {
             return "libibverbs reports this also if " + descriptors();
         }
         return messages.contains("ibv_open_device(") ? "see the permissions of the files in /dev/infiniband" : "";
+    }
+
+    private static String otherDevice(String operation) {
+        switch (operation) {
+            case "rpma_conn_req_new":
+                return "the address is reached by another device than that of the peer: create the peer with the device"
+                        + " that RpmaDevice.remote() finds";
+            case "rpma_ep_next_conn_req":
+                return "the client came by another device than that of the peer, and is rejected: listen on an address of"
+                        + " the peer's device, with a peer and an endpoint for each device; the endpoint remains usable";
+            default:
+                return "the objects of the call belong to different devices";
+        }
     }
 
     /** Returns the remedy if an address can't be bound to. The kernel reports EADDRNOTAVAIL for two causes. */

@@ -39,6 +39,10 @@ class HintTest {
                     rpma_ep_listen,             99, no RDMA device has this address
                     rpma_ep_listen,             99, another endpoint listens on this port
                     rdma_bind_addr,             99, another id has this port
+                    rpma_conn_req_new,          18, another device than that of the peer
+                    rpma_ep_next_conn_req,      18, an endpoint for each device; the endpoint remains usable
+                    rdma_create_qp,             18, different devices
+                    ibv_post_send,              18, different devices
                     rpma_conn_req_new,          19, no RDMA device has this address
                     rpma_conn_req_new,          38, extended queue pairs
                     rpma_conn_req_new,          95, extended queue pairs
