@@ -59,7 +59,7 @@ final class Hint {
         if (says(messages, Errno.EMFILE)) {
             return descriptors();
         }
-        if (says(messages, Errno.ENOTCONN)) {
+        if (says(messages, Errno.ENOTCONN) && (operation + messages).contains("_post_")) {
             return EARLY;
         }
         if (says(messages, Errno.EAGAIN) && creates(operation, messages)) {

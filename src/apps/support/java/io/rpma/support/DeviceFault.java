@@ -92,7 +92,7 @@ final class DeviceFault {
     private Optional<String> ofFiles() {
         String see = ": '" + Product.NAME + " doctor' shows the command that mends it";
         try {
-            if (isEmpty(root.resolve(DEVICES))) {
+            if (Files.exists(root.resolve("sys/class")) && isEmpty(root.resolve(DEVICES))) {
                 return Optional.of("this machine has no RDMA device" + see);
             }
             Path manager = root.resolve(FILES).resolve("rdma_cm");

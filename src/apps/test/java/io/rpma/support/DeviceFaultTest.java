@@ -60,6 +60,13 @@ class DeviceFaultTest {
     }
 
     @Test
+    void sysfsIsNotMounted() throws IOException {
+        Files.move(root.resolve("sys"), root.resolve("elsewhere"));
+        assertThat(fault.local("192.0.2.1", failure))
+                .hasMessageStartingWith("no RDMA device of this machine has the address");
+    }
+
+    @Test
     void noFileOfTheDevice() throws IOException {
         Files.delete(root.resolve("dev/infiniband/rdma_cm"));
         assertBoth("/dev/infiniband/rdma_cm does not exist" + MENDS);

@@ -12,6 +12,7 @@ import io.rpma.internal.Access;
 import io.rpma.internal.Result;
 import io.rpma.support.Device;
 import io.rpma.support.Page;
+import io.rpma.support.Versions;
 import io.rpma.testing.Jvm;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -45,6 +46,38 @@ class DoctorTest {
         assertThat(DeviceChecks.address(device(RpmaPort.State.ACTIVE)))
                 .isEqualTo(Finding.missing(
                         "rxe0 address", "the device has no address", "sudo ip address add ADDRESS/24 dev eth7"));
+    }
+
+    @Test
+    void aDeviceWithoutANetworkInterface() {
+        Device.Port port = new Device.Port(1, State.ACTIVE, LinkLayer.ETHERNET, 1024, 1 << 23, List.of(), List.of());
+        Device device = new Device(
+                "rxe0", "rdma_rxe", 0xffffff, 0, "", "", true, true, false, false, true, Map.of(), List.of(port));
+        assertThat(DeviceChecks.address(device))
+                .isEqualTo(Finding.missing(
+                        "rxe0 address",
+                        "the device has no network interface in this network namespace, and so no address",
+                        "sudo ip link set INTERFACE netns NAMESPACE"));
+    }
+
+    @Test
+    void theLibraryFindsNoDevice() {
+        Versions versions = new Versions("1", "1.3.0", "56.1", "7", "25");
+        Finding known = Finding.ok("devices", "rxe0");
+        Finding unknown = Finding.warning("devices", "sysfs is not mounted", "mount it");
+        Finding ok = Finding.ok("library", "librpma 1.3.0, rdma-core 56.1");
+        assertThat(DeviceChecks.library(versions, List.of(device(State.ACTIVE)), known))
+                .isEqualTo(ok);
+        assertThat(DeviceChecks.library(versions, List.of(), Finding.missing("devices", "none", "")))
+                .isEqualTo(ok);
+        assertThat(DeviceChecks.library(versions, List.of(), known))
+                .isEqualTo(Finding.missing(
+                        "library",
+                        "it finds none of rxe0: they belong to another network namespace, unless 'rdma dev' shows them;"
+                                + " then their provider, a part of rdma-core, is not installed",
+                        "sudo rdma dev set DEVICE netns NAMESPACE"));
+        assertThat(DeviceChecks.library(versions, List.of(), unknown))
+                .isEqualTo(Finding.missing("library", "it finds no device", "mount it"));
     }
 
     @Test

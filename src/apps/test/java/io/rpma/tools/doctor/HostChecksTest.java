@@ -135,9 +135,14 @@ class HostChecksTest {
                         "rpma-java rxe run CMD"));
     }
 
+    private void removeDevice() throws IOException {
+        remove("sys/class/infiniband/rxe0");
+        remove("sys/class/infiniband_verbs/uverbs0");
+    }
+
     @Test
     void noDeviceButTheModuleOfSoftRoce() throws IOException {
-        remove("sys/class/infiniband/rxe0");
+        removeDevice();
         assertThat(fault())
                 .isEqualTo(Finding.missing(
                         "devices",
@@ -147,16 +152,38 @@ class HostChecksTest {
 
     @Test
     void noDeviceAndNoNetworkInterface() throws IOException {
-        remove("sys/class/infiniband/rxe0");
+        removeDevice();
         remove("sys/class/net/eth7");
         assertThat(fault().remedy()).endsWith(" netdev INTERFACE");
     }
 
     @Test
     void noDeviceAndNoModules() throws IOException {
-        remove("sys/class/infiniband/rxe0");
+        removeDevice();
         remove("lib/modules/6.12.1/modules.dep");
         assertThat(fault().remedy()).isEqualTo("rpma-java rxe run CMD");
+    }
+
+    @Test
+    void theDevicesOfAnotherNetworkNamespace() throws IOException {
+        remove("sys/class/infiniband/rxe0");
+        assertThat(fault())
+                .isEqualTo(Finding.missing(
+                        "devices",
+                        "they belong to another network namespace",
+                        "sudo rdma dev set DEVICE netns NAMESPACE"));
+    }
+
+    @Test
+    void sysfsIsNotMounted() throws IOException {
+        Files.move(root.resolve("sys"), root.resolve("elsewhere"));
+        Files.createDirectories(root.resolve("sys"));
+        assertThat(checks.all())
+                .noneMatch(finding -> finding.state() == State.MISSING)
+                .contains(Finding.warning(
+                        "devices",
+                        "sysfs is not mounted at /sys, so that modules, devices and their files can't be checked",
+                        "sudo mount -t sysfs sysfs /sys"));
     }
 
     @ParameterizedTest

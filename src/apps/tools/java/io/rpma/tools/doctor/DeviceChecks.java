@@ -39,7 +39,8 @@ final class DeviceChecks {
         List<Device> devices = List.of();
         try {
             devices = Device.list();
-            findings.add(library(Versions.find()));
+            findings.add(
+                    library(Versions.find(), devices, HostChecks.ofThisMachine().devices()));
         } catch (LinkageError e) {
             String reason = Errors.line(e);
             findings.add(Finding.missing("library", reason, libraryRemedy(reason, installation())));
@@ -79,7 +80,22 @@ final class DeviceChecks {
                 .toList();
     }
 
-    private static Finding library(Versions versions) {
+    /**
+     * Reports whether the library finds devices.
+     *
+     * @param inSysfs the finding about the devices in sysfs
+     */
+    static Finding library(Versions versions, List<Device> devices, Finding inSysfs) {
+        if (devices.isEmpty() && inSysfs.state() == Finding.State.OK) {
+            return Finding.missing(
+                    "library",
+                    "it finds none of " + inSysfs.detail() + ": they belong to another network namespace, unless 'rdma"
+                            + " dev' shows them; then their provider, a part of rdma-core, is not installed",
+                    HostChecks.OTHER_NAMESPACE);
+        }
+        if (devices.isEmpty() && inSysfs.state() == Finding.State.WARNING) {
+            return Finding.missing("library", "it finds no device", inSysfs.remedy());
+        }
         return Finding.ok("library", "librpma " + versions.librpma() + ", rdma-core " + versions.rdmaCore());
     }
 
@@ -138,6 +154,14 @@ final class DeviceChecks {
                     subject,
                     "the node GUID is 0, so that librdmacm does not know the device",
                     "sudo ip link set PARENT vf NUMBER node_guid GUID");
+        }
+        boolean hasInterface =
+                device.ports().stream().anyMatch(port -> !port.interfaces().isEmpty());
+        if (device.addresses().isEmpty() && !hasInterface) {
+            return Finding.missing(
+                    subject,
+                    "the device has no network interface in this network namespace, and so no address",
+                    "sudo ip link set INTERFACE netns NAMESPACE");
         }
         return device.addresses().isEmpty()
                 ? Finding.missing(

@@ -32,6 +32,11 @@ final class HostChecks {
 
     private static final String RUN_IN_GUEST = Product.NAME + " rxe run CMD";
 
+    /** Moves a device to the network namespace of the program, from that of the machine. */
+    static final String OTHER_NAMESPACE = "sudo rdma dev set DEVICE netns NAMESPACE";
+
+    private static final String VERBS = "sys/class/infiniband_verbs";
+
     private static final String DAX_FILE_SYSTEM = "DAX file system";
 
     /** The devices of persistent memory: regions, and namespaces, which are parts of them. */
@@ -68,8 +73,10 @@ final class HostChecks {
 
     List<Finding> all() throws IOException {
         List<Finding> findings = new ArrayList<>();
-        findings.add(module("ib_uverbs", "sys/class/infiniband_verbs"));
-        findings.add(module("rdma_ucm", "sys/class/misc/rdma_cm"));
+        if (hasSysfs()) {
+            findings.add(module("ib_uverbs", VERBS));
+            findings.add(module("rdma_ucm", "sys/class/misc/rdma_cm"));
+        }
         findings.add(devices());
         findings.addAll(deviceFiles());
         findings.add(lockedMemory());
@@ -110,10 +117,23 @@ final class HostChecks {
         return false;
     }
 
+    private boolean hasSysfs() {
+        return Files.exists(root.resolve("sys/class"));
+    }
+
     Finding devices() throws IOException {
+        if (!hasSysfs()) {
+            return Finding.warning(
+                    "devices",
+                    "sysfs is not mounted at /sys, so that modules, devices and their files can't be checked",
+                    "sudo mount -t sysfs sysfs /sys");
+        }
         List<String> devices = names("sys/class/infiniband", "*");
         if (!devices.isEmpty()) {
             return Finding.ok("devices", String.join(", ", devices));
+        }
+        if (!names(VERBS, "uverbs*").isEmpty()) {
+            return Finding.missing("devices", "they belong to another network namespace", OTHER_NAMESPACE);
         }
         return Finding.missing(
                 "devices",
@@ -136,7 +156,7 @@ final class HostChecks {
         if (Files.exists(root.resolve("sys/class/misc/rdma_cm"))) {
             files.add("rdma_cm");
         }
-        files.addAll(names("sys/class/infiniband_verbs", "uverbs*"));
+        files.addAll(names(VERBS, "uverbs*"));
         List<Finding> findings = new ArrayList<>();
         for (String file : files) {
             findings.add(deviceFile("/dev/infiniband/" + file));
