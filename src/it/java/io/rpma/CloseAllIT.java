@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -98,7 +99,7 @@ class CloseAllIT {
         String message = assertThrows(
                         IllegalStateException.class, () -> RpmaObjects.closeAll(List.of(idle, pair.client)))
                 .getMessage();
-        assertEquals(pair.client + " can't be closed before " + name(pair.clientMr), message);
+        assertEquals(name(pair.client) + " can't be closed before " + name(pair.clientMr), message);
         idle.localAddr();
         pair.client.qp().qpNum();
 
@@ -129,10 +130,6 @@ class CloseAllIT {
             waiting.assertClosed();
             running.awaitEnd();
         }
-    }
-
-    private static String name(Object object) {
-        return object.toString().replaceAll("\\[.*", "");
     }
 
     /** Some threads close the same tree, by lists and one by one, while others post, wait and connect. */

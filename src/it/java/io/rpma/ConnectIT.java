@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -302,7 +303,7 @@ class ConnectIT extends WithPeer {
         try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
             RpmaConnReq request = next(ep);
             IllegalStateException refusal = assertThrows(IllegalStateException.class, ep::close);
-            assertTrue(refusal.getMessage().contains(request.toString()), refusal.getMessage());
+            assertTrue(refusal.getMessage().contains(name(request)), refusal.getMessage());
             try (RpmaConn server = request.connect()) {
                 ep.close();
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
@@ -364,7 +365,7 @@ class ConnectIT extends WithPeer {
 
     private static void assertClosed(Object closed, Executable use) {
         String message = assertThrows(IllegalStateException.class, use).getMessage();
-        assertTrue(message.contains(closed + " is closed"), message);
+        assertTrue(message.contains(name(closed) + " is closed"), message);
     }
 
     @Test

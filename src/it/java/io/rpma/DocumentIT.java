@@ -159,8 +159,9 @@ class DocumentIT {
                 .collect(Collectors.toList());
         List<String> outputs = session.stream()
                 .filter(line -> !line.startsWith(JSHELL_PROMPT))
-                .map(line -> line.replace(
-                        "RpmaDevice[rxe0]", RpmaDevice.list().get(0).toString()))
+                .map(line -> line.replace("rxe0", RpmaDevice.list().get(0).name()))
+                .map(line -> line.replace("10.0.0.1", address))
+                .map(DocumentIT::withoutQueuePair)
                 .collect(Collectors.toList());
         assertThat(outputs).as("one line for each input").hasSameSizeAs(inputs);
         RpmaDevice device = RpmaDevice.list().get(0);
@@ -175,6 +176,7 @@ class DocumentIT {
                                 ? output.replaceAll("(?<===> ).*", Matcher.quoteReplacement(value.toString()))
                                 : output));
         List<String> printed = outputsOf(jshell(inputs));
+        printed.replaceAll(DocumentIT::withoutQueuePair);
         for (int i = 0; i < Math.min(printed.size(), inputs.size()); i++) {
             printed.set(i, withoutEcho(printed.get(i), inputs.get(i), outputs.get(i)));
         }
@@ -224,6 +226,10 @@ class DocumentIT {
                 .filter(line -> !line.isEmpty())
                 .filter(line -> !line.startsWith("|  Welcome to JShell") && !line.contains("/help intro"))
                 .collect(Collectors.toCollection(ArrayList::new));
+    }
+
+    private static String withoutQueuePair(String line) {
+        return line.replaceAll("queue pair \\d+", "queue pair");
     }
 
     /** Removes the echo: without a terminal, JShell prints the part of an input that arrived before the prompt. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -79,7 +80,7 @@ class EndpointCloseRaceIT extends CloseRace {
         try {
             return use.use();
         } catch (IllegalStateException e) {
-            assertEquals(used + " is closed", e.getMessage());
+            assertEquals(name(used) + " is closed", e.getMessage());
             return false;
         }
     }

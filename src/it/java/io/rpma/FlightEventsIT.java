@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.rdmacm.RdmaEventType;
@@ -62,11 +63,6 @@ class FlightEventsIT extends WithConnection {
                 .filter(event ->
                         event.getEventType().getName().matches("io\\.rpma\\." + (name.isEmpty() ? ".*" : name)))
                 .collect(Collectors.toList());
-    }
-
-    /** The kind and the number of an object, with which its text begins. */
-    private static String name(Object object) {
-        return object.toString().split("[ \\[]")[0];
     }
 
     @Test

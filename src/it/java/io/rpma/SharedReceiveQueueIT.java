@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -77,7 +78,7 @@ class SharedReceiveQueueIT extends WithPeer {
     private static void assertMessage(Class<? extends Throwable> type, Executable call, Object... words) {
         String message = assertThrows(type, call).getMessage();
         for (Object word : words) {
-            assertTrue(message.contains(word.toString()), message + ": no " + word);
+            assertTrue(message.contains(name(word)), message + ": no " + word);
         }
     }
 

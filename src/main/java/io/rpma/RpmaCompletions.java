@@ -265,8 +265,11 @@ public final class RpmaCompletions {
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder("RpmaCompletions[");
-        for (int i = 0; i < count; i++) {
-            text.append(i == 0 ? "" : ", ").append(wrId(i)).append(' ').append(status(i));
+        // another thread may reduce the count
+        for (int i = 0, shown = count; i < shown; i++) {
+            int at = i * SIZE;
+            text.append(i == 0 ? "" : ", ").append(wcs.getLong(at + WR_ID)).append(' ');
+            text.append(RpmaWcStatus.of(wcs.getInt(at + STATUS)));
         }
         return text.append(']').toString();
     }

@@ -90,6 +90,7 @@ public final class RpmaConn implements AutoCloseable {
     private final ConnectionEvents<RpmaConnEvent> events;
     private final RpmaCq cq;
     private final RpmaSrq srq;
+    private final String otherSide;
 
     /** Guards the private data, which librpma stores without a lock when it takes an event. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -97,9 +98,13 @@ public final class RpmaConn implements AutoCloseable {
     /** Null until the first call of {@link #probe}. */
     private volatile PeerProbe probe;
 
+    /** The event that was taken last, or null. */
+    private volatile RpmaConnEvent lastEvent;
+
     // set by made
 
     private long handle;
+    private int qpNum;
 
     /** Null if there is no separate completion queue for receives. */
     private RpmaCq rcq;
@@ -111,10 +116,12 @@ public final class RpmaConn implements AutoCloseable {
      * Creates all parts that a connection can have. {@link #made} drops the parts that this connection does not have.
      *
      * @param srq the shared receive queue that the connection uses, or null
+     * @param otherSide where an outgoing request has gone to, or null
      */
-    RpmaConn(RpmaPeer peer, RpmaSrq srq, Resource... parents) {
+    RpmaConn(RpmaPeer peer, RpmaSrq srq, String otherSide, Resource... parents) {
         this.peer = peer;
         this.srq = srq;
+        this.otherSide = otherSide;
         object = new Resource(this, "RpmaConn", KIND, parents);
         events = new ConnEvents();
         cq = new RpmaCq(this, object, "RpmaCq");
@@ -136,6 +143,7 @@ public final class RpmaConn implements AutoCloseable {
 
     private void setHandles(long conn, long queue, long recvQueue) {
         handle = conn;
+        qpNum = (int) Natives.connGetQpNum(handle);
         boolean sharesChannel = Natives.connGetComplFd(handle) >= 0;
         cq.made(queue, sharesChannel);
         if (recvQueue == 0) {
@@ -761,6 +769,7 @@ public final class RpmaConn implements AutoCloseable {
                 return null;
             }
             RpmaConnEvent event = RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
+            lastEvent = event;
             FlightEvents.connectionEvent(object, event);
             return event;
         }
@@ -915,6 +924,6 @@ public final class RpmaConn implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object + " of " + peer;
+        return object.describe(otherSide, "queue pair " + Integer.toUnsignedString(qpNum), lastEvent);
     }
 }

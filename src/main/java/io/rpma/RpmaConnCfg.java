@@ -399,6 +399,10 @@ public final class RpmaConnCfg implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(
+                object.whileOpen(() -> "timeout=" + getTimeout() + " ms, cqSize=" + getCqSize() + ", sqSize="
+                        + getSqSize() + ", rqSize=" + getRqSize() + ", rcqSize=" + getRcqSize() + ", complChannel="
+                        + getComplChannel()),
+                srq);
     }
 }

@@ -204,7 +204,7 @@ public final class RpmaConnReq implements AutoCloseable {
         }
         Stack.reserve();
         long[] connAndQueues = new long[3];
-        RpmaConn made = new RpmaConn(peer, srq, RpmaSrq.with(srq, peer.object()));
+        RpmaConn made = new RpmaConn(peer, srq, otherSide(), RpmaSrq.with(srq, peer.object()));
         made.object().begin();
         try {
             if (!object.markClosed()) {
@@ -326,8 +326,13 @@ public final class RpmaConnReq implements AutoCloseable {
         }
     }
 
+    /** Returns where an outgoing request goes to, or null. */
+    private String otherSide() {
+        return address == null ? null : "to " + address + " port " + port;
+    }
+
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(otherSide());
     }
 }

@@ -205,6 +205,6 @@ public final class RpmaCq {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe();
     }
 }

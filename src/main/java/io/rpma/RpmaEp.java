@@ -36,6 +36,7 @@ public final class RpmaEp implements AutoCloseable {
 
     private final RpmaPeer peer;
     private final Resource object;
+    private final String place;
 
     /**
      * Guards the event queue of the endpoint. The queue also contains the events of a connection that is being
@@ -59,8 +60,9 @@ public final class RpmaEp implements AutoCloseable {
         }
     }
 
-    private RpmaEp(RpmaPeer peer) {
+    private RpmaEp(RpmaPeer peer, String place) {
         this.peer = peer;
+        this.place = place;
         object = new Resource(this, "RpmaEp", new Shutdown(requests), peer.object());
     }
 
@@ -83,7 +85,7 @@ public final class RpmaEp implements AutoCloseable {
     public static RpmaEp listen(RpmaPeer peer, String address, int port) {
         Check.address(address);
         String service = Check.port(port);
-        RpmaEp endpoint = new RpmaEp(peer);
+        RpmaEp endpoint = new RpmaEp(peer, address + " port " + port);
         endpoint.object.begin();
         try {
             endpoint.object.made(
@@ -215,6 +217,6 @@ public final class RpmaEp implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(place);
     }
 }

@@ -452,6 +452,6 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     @Override
     public String toString() {
-        return engine.toString();
+        return engine.poller().object().describe();
     }
 }

@@ -442,6 +442,6 @@ public final class RpmaMemory implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object + "[" + kind + ", " + size() + " bytes]";
+        return object.describe(kind, size() + " bytes");
     }
 }

@@ -404,6 +404,6 @@ public final class RpmaMemoryPool implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object + "[" + size + " buffers]";
+        return object.describe(size + " buffers");
     }
 }

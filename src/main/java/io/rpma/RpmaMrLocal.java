@@ -9,7 +9,6 @@ import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -257,6 +256,6 @@ public final class RpmaMrLocal implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object + "[" + size + " bytes, " + Objects.toString(usages()) + "]";
+        return object.describe(size + " bytes", usages());
     }
 }

@@ -182,6 +182,6 @@ public final class RpmaMrRemote implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object + "[" + size + " bytes, " + usages() + "]";
+        return object.describe(size + " bytes", usages());
     }
 }

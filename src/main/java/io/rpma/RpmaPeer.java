@@ -249,6 +249,6 @@ public final class RpmaPeer implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(device.name());
     }
 }

@@ -148,6 +148,6 @@ public final class RpmaPeerCfg implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(object.whileOpen(() -> "directWriteToPmem=" + getDirectWriteToPmem()));
     }
 }

@@ -176,6 +176,6 @@ public final class RpmaSrq implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe();
     }
 }

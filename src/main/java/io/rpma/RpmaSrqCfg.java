@@ -115,6 +115,6 @@ public final class RpmaSrqCfg implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(object.whileOpen(() -> "rqSize=" + getRqSize() + ", rcqSize=" + getRcqSize()));
     }
 }

@@ -82,7 +82,7 @@ class CloseRaceTest {
                         assertThat(cfg.setCqSize(thread).getCqSize()).isBetween(1, THREADS);
                     }
                 } catch (IllegalStateException e) {
-                    assertThat(e).hasMessageContaining(cfg + " is closed");
+                    assertThat(e).hasMessageContaining(cfg.object() + " is closed");
                 }
             });
             assertThat(closers).hasValue(1);

@@ -9,7 +9,7 @@ final class FakeFacade {
     private FakeFacade() {}
 
     static RpmaConn conn() {
-        RpmaConn conn = new RpmaConn(null, null);
+        RpmaConn conn = new RpmaConn(null, null, null);
         conn.made("made", Fake.HANDLE, 0, 0);
         return conn;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.programs.LeakProgram;
@@ -28,15 +29,15 @@ class LeakTest {
                 FakeFacade::conn);
     }
 
-    /** Creates and drops an object, and returns its name: the first word of its string. */
+    /** Creates and drops an object, and returns its name. */
     private static String drop(Supplier<? extends AutoCloseable> object) {
-        return object.get().toString().split("[ \\[]")[0];
+        return name(object.get());
     }
 
     private static String closeAndDrop() {
         RpmaPeerCfg cfg = RpmaPeerCfg.create();
         cfg.close();
-        return cfg.toString();
+        return name(cfg);
     }
 
     @ParameterizedTest
@@ -69,7 +70,7 @@ class LeakTest {
             Eventually.becomeByGc(
                     "time for a collection", () -> System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(100));
             assertThat(used.getDirectWriteToPmem()).isFalse();
-            assertThat(log.messages()).noneMatch(message -> message.startsWith(used + " "));
+            assertThat(log.messages()).noneMatch(message -> message.startsWith(name(used) + " "));
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -664,7 +665,7 @@ class LoopServiceTest {
             assertThat(Waiter.await("test", things.signal.object(), 0)).isTrue();
         }
         assertThat(seen).isEmpty();
-        assertThatIllegalStateException().isThrownBy(this::collect).withMessageEndingWith(loop + " is closed");
+        assertThatIllegalStateException().isThrownBy(this::collect).withMessageEndingWith(name(loop) + " is closed");
     }
 
     @Test

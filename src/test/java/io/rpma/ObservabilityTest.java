@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.programs.LogProgram;
@@ -117,8 +118,7 @@ class ObservabilityTest {
                     pair.client.write(regions.remote, 0, regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 5));
             Pair.assertCompletion(pair.client, 5, RpmaWcStatus.REM_ACCESS_ERR);
             // a slow machine has more long waits, and they arrive in any order
-            List<String> expected =
-                    List.of("long wait: " + pair.client.toString().split(" ")[0], "failed: REM_ACCESS_ERR");
+            List<String> expected = List.of("long wait: " + name(pair.client), "failed: REM_ACCESS_ERR");
             Eventually.become("both reports: " + expected, () -> reports.containsAll(expected));
         }
     }

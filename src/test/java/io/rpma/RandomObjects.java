@@ -416,6 +416,7 @@ final class RandomObjects {
 
     private void addTheRest() {
         calls.add(2, "Thread.interrupt", calls::interruptOne);
+        calls.add(8, "toString", calls::describeOne);
         calls.add(8, "close at last", c -> calls.retireLeftover());
         calls.add(
                 1,

@@ -7,10 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.internal.Natives;
+import io.rpma.testing.Race;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,6 +141,26 @@ class RpmaCompletionsTest {
         }
         assertThat(completions).hasToString("RpmaCompletions[11 REM_ACCESS_ERR, 12 UNKNOWN]");
         Reference.reachabilityFence(completions);
+    }
+
+    @Test
+    void describesItselfWhileAnotherThreadPolls() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(2);
+        AtomicBoolean described = new AtomicBoolean();
+        try (Race race = new Race(1)) {
+            race.run(
+                    () -> {
+                        completions.filled(2);
+                        completions.filled(0);
+                        return !described.get();
+                    },
+                    () -> {
+                        for (int i = 0; i < 200_000; i++) {
+                            assertThat(completions.toString()).endsWith("]");
+                        }
+                        described.set(true);
+                    });
+        }
     }
 
     @Test

@@ -96,7 +96,7 @@ class RpmaConnCfgTest {
         cfg.close();
         for (ThrowingCallable use :
                 new ThrowingCallable[] {() -> setter.accept(cfg, initial), () -> getter.applyAsInt(cfg)}) {
-            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(cfg + " is closed");
+            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(cfg.object() + " is closed");
         }
     }
 
@@ -112,7 +112,7 @@ class RpmaConnCfgTest {
         cfg.close();
         for (ThrowingCallable use :
                 new ThrowingCallable[] {cfg::getSrq, cfg::getComplChannel, () -> cfg.setComplChannel(true)}) {
-            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(cfg + " is closed");
+            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(cfg.object() + " is closed");
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -464,7 +465,7 @@ class RpmaEventLoopTest {
         loop.close();
         for (ThrowingCallable late : List.<ThrowingCallable>of(
                 () -> loop.execute(NOTHING), () -> loop.schedule(NOTHING, 1, TimeUnit.DAYS))) {
-            assertThatIllegalStateException().isThrownBy(late).withMessage(loop + " is closed");
+            assertThatIllegalStateException().isThrownBy(late).withMessage(name(loop) + " is closed");
         }
     }
 

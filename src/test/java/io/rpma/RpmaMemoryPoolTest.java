@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -75,10 +76,6 @@ class RpmaMemoryPoolTest {
 
     private static void giveBackAll(RpmaMemoryPool pool, List<Long> tickets) {
         tickets.forEach(pool::giveBack);
-    }
-
-    private static String name(RpmaMemoryPool pool) {
-        return pool.toString().split("\\[")[0];
     }
 
     private static void assertInvalid(RpmaMemoryPool pool, long ticket) {
@@ -466,7 +463,7 @@ class RpmaMemoryPoolTest {
     @Test
     void describesItself() {
         try (RpmaMemoryPool pool = pool()) {
-            assertThat(pool.toString()).matches("RpmaMemoryPool#\\d+\\[8 buffers]");
+            assertThat(pool.toString()).matches("RpmaMemoryPool#\\d+\\[RpmaMemory#\\d+, 8 buffers]");
         }
     }
 

@@ -67,7 +67,9 @@ class RpmaObjectsTest {
         for (int i = 0; i < 2; i++) {
             RpmaObjects.closeAll(objects);
             assertThat(Natives.handleCount()).isEqualTo(before);
-            assertThatIllegalStateException().isThrownBy(cfg::getCqSize).withMessageEndingWith(cfg + " is closed");
+            assertThatIllegalStateException()
+                    .isThrownBy(cfg::getCqSize)
+                    .withMessageEndingWith(cfg.object() + " is closed");
             assertThatIllegalStateException().isThrownBy(() -> memory.buffer(0, 1));
             assertThatIllegalStateException().isThrownBy(() -> loop.execute(() -> {}));
         }
@@ -139,7 +141,7 @@ class RpmaObjectsTest {
             try {
                 assertThat(cfg.getCqSize()).isEqualTo(10);
             } catch (IllegalStateException e) {
-                assertThat(e).hasMessageContaining(cfg + " is closed");
+                assertThat(e).hasMessageContaining(cfg.object() + " is closed");
             }
         }
     }

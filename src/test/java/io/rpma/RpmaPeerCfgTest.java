@@ -97,7 +97,7 @@ class RpmaPeerCfgTest {
         for (ThrowingCallable use : new ThrowingCallable[] {
             cfg::getDescriptor, cfg::getDescriptorSize, cfg::getDirectWriteToPmem, () -> cfg.setDirectWriteToPmem(true)
         }) {
-            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(cfg + " is closed");
+            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(cfg.object() + " is closed");
         }
     }
 }

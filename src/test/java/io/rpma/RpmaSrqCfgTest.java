@@ -57,10 +57,10 @@ class RpmaSrqCfgTest {
         cfg.close();
         assertThatIllegalStateException()
                 .isThrownBy(() -> setter.accept(cfg, 1))
-                .withMessageContaining(cfg + " is closed");
+                .withMessageContaining(cfg.object() + " is closed");
         assertThatIllegalStateException()
                 .isThrownBy(() -> getter.applyAsInt(cfg))
-                .withMessageContaining(cfg + " is closed");
+                .withMessageContaining(cfg.object() + " is closed");
     }
 
     @Test
@@ -77,6 +77,6 @@ class RpmaSrqCfgTest {
         cfg.close();
         assertThatIllegalStateException()
                 .isThrownBy(() -> RpmaSrq.create(null, cfg))
-                .withMessageContaining(cfg + " is closed");
+                .withMessageContaining(cfg.object() + " is closed");
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
+import static io.rpma.testing.Name.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -127,7 +128,7 @@ class SlowKernelTest {
             listening.get(Limit.WAIT_S, TimeUnit.SECONDS);
             assertThatThrownBy(() -> registration.get(Limit.WAIT_S, TimeUnit.SECONDS))
                     .hasCauseExactlyInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining(id + " listens");
+                    .hasMessageContaining(name(id) + " listens");
         }
     }
 

@@ -261,7 +261,7 @@ class UnconnectedTest {
             cfg.close();
             assertThatIllegalStateException()
                     .isThrownBy(() -> conn.applyRemotePeerCfg(cfg))
-                    .withMessageContaining(cfg + " is closed");
+                    .withMessageContaining(cfg.object() + " is closed");
         }
 
         @Test
@@ -353,7 +353,7 @@ class UnconnectedTest {
             cfg.close();
             assertThatIllegalStateException()
                     .isThrownBy(() -> RpmaConnReq.create(null, "192.0.2.1", 1, cfg))
-                    .withMessageContaining(cfg + " is closed");
+                    .withMessageContaining(cfg.object() + " is closed");
         }
     }
 

@@ -150,7 +150,9 @@ class RdmaAddressIT {
         try (RdmaId first = listen(port);
                 RdmaId second = RdmaId.create(RdmaPortSpace.TCP)) {
             assertFails("EADDRINUSE", () -> second.bindAddr(address(port)));
-            assertThatIllegalStateException().isThrownBy(() -> first.listen(1)).withMessage(first + " listens already");
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> first.listen(1))
+                    .withMessage(first.object() + " listens already");
             assertThatIllegalArgumentException().isThrownBy(() -> second.listen(-1));
         }
     }

@@ -63,10 +63,10 @@ class RdmaAhIT {
         closed.close();
         assertThatIllegalStateException()
                 .isThrownBy(() -> closed.createAh(pair.established))
-                .withMessage(closed + " is closed");
+                .withMessage(closed.object() + " is closed");
         assertThatIllegalStateException()
                 .isThrownBy(() -> closed.createAh(received, 0, region, 0))
-                .withMessage(closed + " is closed");
+                .withMessage(closed.object() + " is closed");
     }
 
     @Test
@@ -75,10 +75,10 @@ class RdmaAhIT {
         try (RdmaId without = RdmaId.create(RdmaPortSpace.UDP)) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> without.createAh(pair.established))
-                    .withMessageContaining(without + " has no device yet");
+                    .withMessageContaining(without.object() + " has no device yet");
             assertThatIllegalStateException()
                     .isThrownBy(() -> without.createAh(received, 0, region, 0))
-                    .withMessageContaining(without + " has no device yet");
+                    .withMessageContaining(without.object() + " has no device yet");
         }
     }
 

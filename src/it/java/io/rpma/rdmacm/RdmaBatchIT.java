@@ -287,7 +287,7 @@ class RdmaBatchIT {
             }
             assertThatIllegalStateException()
                     .isThrownBy(() -> batch.sendInline(client, inline("text"), 4, 0, 1))
-                    .withMessage(client + " is for datagrams: see postUdSend()");
+                    .withMessage(client.object() + " is for datagrams: see postUdSend()");
         }
     }
 

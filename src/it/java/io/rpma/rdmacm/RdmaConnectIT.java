@@ -168,10 +168,10 @@ class RdmaConnectIT {
     private static void assertHasNoRequest(RdmaId id) {
         assertThatIllegalStateException()
                 .isThrownBy(() -> id.accept(new RdmaConnParam()))
-                .withMessage(id + " has no request to accept");
+                .withMessage(id.object() + " has no request to accept");
         assertThatIllegalStateException()
                 .isThrownBy(() -> id.reject(new byte[0]))
-                .withMessage(id + " has no request to reject");
+                .withMessage(id.object() + " has no request to reject");
     }
 
     @Test
@@ -226,7 +226,7 @@ class RdmaConnectIT {
                 assertFails("EINVAL", () -> client.listen(0));
                 assertThatIllegalStateException()
                         .isThrownBy(() -> client.getRequest())
-                        .withMessage(client + " does not listen");
+                        .withMessage(client.object() + " does not listen");
                 client.connect(new RdmaConnParam());
                 request(listener).close();
                 assertFails("ECONNREFUSED", () -> awaitEvent(client, RdmaEventType.ESTABLISHED));
@@ -291,7 +291,7 @@ class RdmaConnectIT {
     }
 
     private static void assertHasNoConnection(RdmaId id) {
-        assertThatIllegalStateException().isThrownBy(id::disconnect).withMessage(id + " has no connection");
+        assertThatIllegalStateException().isThrownBy(id::disconnect).withMessage(id.object() + " has no connection");
     }
 
     /** The request of a client that is gone can't be rejected, which must not hide the first failure. */
@@ -331,17 +331,19 @@ class RdmaConnectIT {
                 () -> id.createSrq(1, 1),
                 () -> RdmaMr.regMsgs(id, memory)
             }) {
-                assertThatIllegalStateException().isThrownBy(call).withMessageContaining(id + " has no device yet");
+                assertThatIllegalStateException()
+                        .isThrownBy(call)
+                        .withMessageContaining(id.object() + " has no device yet");
             }
             assertThatIllegalStateException()
                     .isThrownBy(() -> id.connect(new RdmaConnParam()))
-                    .withMessage(id + " has no queue pair");
+                    .withMessage(id.object() + " has no queue pair");
             assertThatIllegalStateException().isThrownBy(() -> id.accept(new RdmaConnParam()));
             assertThatIllegalStateException().isThrownBy(id::qp);
             assertHasNoConnection(id);
             assertThatIllegalStateException()
                     .isThrownBy(() -> id.reject(new byte[0]))
-                    .withMessage(id + " has no request to reject");
+                    .withMessage(id.object() + " has no request to reject");
             assertThatIllegalArgumentException().isThrownBy(() -> id.reject(new byte[256]));
             assertThatIllegalArgumentException().isThrownBy(() -> id.resolveRoute(-1));
             assertThatIllegalArgumentException().isThrownBy(() -> id.resolveAddr(null, address(1), -1));
@@ -359,20 +361,20 @@ class RdmaConnectIT {
             client.createQp(RdmaPair.attr());
             assertThatIllegalStateException()
                     .isThrownBy(() -> client.createQp(RdmaPair.attr()))
-                    .withMessage(client + " has a queue pair already");
+                    .withMessage(client.object() + " has a queue pair already");
             assertThatIllegalStateException().isThrownBy(() -> client.createSrq(1, 1));
             assertFails("EINVAL", () -> client.connect(new RdmaConnParam().initiatorDepth(254)));
             client.connect(new RdmaConnParam());
             assertFails("EINVAL", () -> client.connect(new RdmaConnParam()));
             assertThatIllegalStateException()
                     .isThrownBy(() -> listener.nextEvent())
-                    .withMessage(listener + " listens: see getRequest()");
+                    .withMessage(listener.object() + " listens: see getRequest()");
             assertThatIllegalStateException()
                     .isThrownBy(() -> listener.disconnect())
-                    .withMessage(listener + " has no connection");
+                    .withMessage(listener.object() + " has no connection");
             assertThatIllegalStateException()
                     .isThrownBy(() -> client.getRequest())
-                    .withMessage(client + " does not listen");
+                    .withMessage(client.object() + " does not listen");
         }
     }
 

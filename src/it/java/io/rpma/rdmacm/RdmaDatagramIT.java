@@ -170,7 +170,7 @@ class RdmaDatagramIT {
                 .forEach(post -> assertThatIllegalStateException()
                         .isThrownBy(() -> post.post(arguments))
                         .as(post.method())
-                        .withMessage(client.qp() + " is for datagrams: see postUdSend()"));
+                        .withMessage(client.qp().object() + " is for datagrams: see postUdSend()"));
     }
 
     private interface Datagram {
@@ -226,7 +226,7 @@ class RdmaDatagramIT {
                     .withMessage("the address handle is null");
             assertThatIllegalStateException()
                     .isThrownBy(() -> datagram.post(client.qp(), 0, closed))
-                    .withMessage("ibv_post_send: " + closed + " is closed");
+                    .withMessage("ibv_post_send: " + closed.object() + " is closed");
         }
     }
 
@@ -239,7 +239,7 @@ class RdmaDatagramIT {
             for (Datagram datagram : datagrams()) {
                 assertThatIllegalStateException()
                         .isThrownBy(() -> datagram.post(closed, 0, there))
-                        .withMessage("ibv_post_send: " + closed + " is closed");
+                        .withMessage("ibv_post_send: " + closed.object() + " is closed");
             }
         }
     }
@@ -383,7 +383,7 @@ class RdmaDatagramIT {
         clientMr.close();
         assertThatIllegalStateException()
                 .isThrownBy(client::close)
-                .withMessageContaining("can't be closed before " + ah);
+                .withMessageContaining("can't be closed before " + ah.object());
         ah.close();
         ah.close();
         clientMr = RdmaMr.regMsgs(client, memory);

@@ -361,7 +361,7 @@ class RdmaEventLoopIT {
                         .singleElement()
                         .satisfies(e -> assertThat(e)
                                 .isInstanceOf(IllegalStateException.class)
-                                .hasMessageContaining("can't be closed before queue pair of " + user));
+                                .hasMessageContaining("can't be closed before queue pair of " + user.object()));
                 assertThat(client.qp().qpNum()).isNotZero();
             }
         }

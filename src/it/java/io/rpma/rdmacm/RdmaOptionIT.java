@@ -46,7 +46,7 @@ class RdmaOptionIT {
     }
 
     private static void assertRefused(RdmaId id, String reason, ThrowingCallable call) {
-        assertThatIllegalStateException().isThrownBy(call).withMessage(id + " " + reason);
+        assertThatIllegalStateException().isThrownBy(call).withMessage(id.object() + " " + reason);
     }
 
     @ParameterizedTest

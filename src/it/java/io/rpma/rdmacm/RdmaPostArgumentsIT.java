@@ -323,7 +323,7 @@ class RdmaPostArgumentsIT {
         other.close();
         assertThatIllegalStateException()
                 .isThrownBy(() -> call(post, with(a -> a.qp = closed)))
-                .withMessageEndingWith(": " + closed(post, closed, "id"));
+                .withMessageEndingWith(": " + closed(post, closed.object(), "id"));
     }
 
     @Test
@@ -338,7 +338,9 @@ class RdmaPostArgumentsIT {
                 () -> qp.postUdSendInline(data, 1, 0, null, 1, 2, 1),
                 () -> qp.postUdSendWithImm(region, 0, 1, 0, null, 1, 2, 3, 1),
                 () -> qp.postUdSendWithImmInline(data, 1, 0, null, 1, 2, 3, 1))) {
-            assertThatIllegalStateException().isThrownBy(post).withMessage(qp + " is for connections: see postSend()");
+            assertThatIllegalStateException()
+                    .isThrownBy(post)
+                    .withMessage(qp.object() + " is for connections: see postSend()");
         }
     }
 }

@@ -202,6 +202,7 @@ class RdmaRandomCallsIT {
         calls.add(1, "RdmaId.localAddr", c -> ids.one(c).localAddr());
         calls.add(1, "RdmaId.peerAddr", c -> ids.one(c).peerAddr());
         calls.add(2, "leftover", c -> calls.retireLeftover());
+        calls.add(8, "toString", calls::describeOne);
         calls.add(1, "interrupt", calls::interruptOne);
     }
 

@@ -7,6 +7,7 @@ import static io.rpma.rdmacm.RdmaAccess.REMOTE_READ;
 import static io.rpma.rdmacm.RdmaAccess.REMOTE_WRITE;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
 import static io.rpma.testing.Failures.assertFails;
+import static io.rpma.testing.Name.name;
 import static io.rpma.testing.RdmaPair.get;
 import static io.rpma.testing.RdmaPair.getLong;
 import static io.rpma.testing.RdmaPair.inline;
@@ -243,7 +244,6 @@ class RdmaRegistrationIT {
                 RdmaMr region = registration.register(pair.server, memory)) {
             assertThat(region.address()).isEqualTo(memory.address());
             assertThat(region.size()).isEqualTo(SIZE);
-            assertThat(region).hasToString(region.object() + "[" + SIZE + " bytes]");
 
             pair.server.qp().postRecv(region, SIZE - 7, 7, 2);
             pair.client.qp().postSendInline(inline("message"), 7, F_SIGNALED, 3);
@@ -546,7 +546,7 @@ class RdmaRegistrationIT {
             id.close();
             assertThatIllegalStateException()
                     .isThrownBy(() -> registration.register(id, memory))
-                    .withMessage(id + " is closed");
+                    .withMessage(id.object() + " is closed");
             assertThatNullPointerException().isThrownBy(() -> registration.register(null, memory));
         }
     }
@@ -558,7 +558,8 @@ class RdmaRegistrationIT {
                 RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> registration.register(unbound, memory))
-                    .withMessageStartingWith(registration.use.operation + ": " + unbound + " has no device yet");
+                    .withMessageStartingWith(
+                            registration.use.operation + ": " + unbound.object() + " has no device yet");
         }
     }
 
@@ -566,16 +567,11 @@ class RdmaRegistrationIT {
     @MethodSource("registrationsOfMappings")
     void memoryThatIsClosed(Registration registration) {
         RpmaMemory memory = RpmaMemory.allocate(SIZE);
-        String name = nameOf(memory);
+        String name = name(memory);
         memory.close();
         assertThatIllegalStateException()
                 .isThrownBy(() -> registration.register(id, memory))
                 .withMessage(name + " is closed");
-    }
-
-    /** Returns the first word of the description. */
-    private static String nameOf(RpmaMemory memory) {
-        return memory.toString().split("[ \\[]")[0];
     }
 
     @ParameterizedTest
@@ -585,7 +581,7 @@ class RdmaRegistrationIT {
         RdmaMr region = registration.register(id, memory);
         assertThatIllegalStateException()
                 .isThrownBy(memory::close)
-                .withMessage(nameOf(memory) + " can't be closed before " + region.object());
+                .withMessage(name(memory) + " can't be closed before " + region.object());
         region.close();
         region.close();
         memory.close();
@@ -598,7 +594,7 @@ class RdmaRegistrationIT {
                 RdmaMr region = registration.register(id, memory)) {
             assertThatIllegalStateException()
                     .isThrownBy(id::close)
-                    .withMessage(id + " can't be closed before " + region.object());
+                    .withMessage(id.object() + " can't be closed before " + region.object());
         }
     }
 

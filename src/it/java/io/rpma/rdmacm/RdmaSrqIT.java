@@ -2,6 +2,7 @@
 package io.rpma.rdmacm;
 
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static io.rpma.testing.Name.name;
 import static io.rpma.testing.RdmaPair.attr;
 import static io.rpma.testing.RdmaPair.get;
 import static io.rpma.testing.RdmaPair.inline;
@@ -47,8 +48,8 @@ class RdmaSrqIT {
                     RdmaPair two = RdmaPair.connect(attr(), attr().srq(srq))) {
                 assertThatIllegalStateException()
                         .isThrownBy(owner::close)
-                        .withMessageContaining("queue pair of " + one.server)
-                        .withMessageContaining("queue pair of " + two.server);
+                        .withMessageContaining("queue pair of " + one.server.object())
+                        .withMessageContaining("queue pair of " + two.server.object());
                 assertThat(srq.postRecv(region, 0, 10, 1)).isTrue();
                 one.client.qp().postSendInline(inline("first"), 5, F_SIGNALED, 11);
                 sent(one.client.qp(), 11);
@@ -68,7 +69,7 @@ class RdmaSrqIT {
                         .withMessageContaining("RdmaSrq.postRecv()");
                 assertThatIllegalStateException()
                         .isThrownBy(() -> one.server.qp().postRecvv(parts, 1))
-                        .withMessage(one.server.qp() + " has a shared receive queue: see RdmaSrq.postRecv()");
+                        .withMessage(one.server.qp().object() + " has a shared receive queue: see RdmaSrq.postRecv()");
             }
         }
     }
@@ -207,7 +208,7 @@ class RdmaSrqIT {
             owner.createSrq(1, 1);
             assertThatIllegalStateException()
                     .isThrownBy(() -> owner.createSrq(1, 1))
-                    .withMessage(owner + " has a shared receive queue already");
+                    .withMessage(owner.object() + " has a shared receive queue already");
         }
     }
 
@@ -220,7 +221,7 @@ class RdmaSrqIT {
             other.createSrq(1, 1);
             assertThatIllegalStateException()
                     .isThrownBy(() -> other.createQp(attr().srq(srq)))
-                    .withMessage(other + " has a shared receive queue, and can't use that of " + one);
+                    .withMessage(other.object() + " has a shared receive queue, and can't use that of " + one.object());
             other.createQp(attr());
         }
     }
@@ -238,7 +239,7 @@ class RdmaSrqIT {
                     .withMessageContaining("is closed");
             assertThatIllegalStateException()
                     .isThrownBy(() -> srq.postRecvv(RdmaSgeList.create(1), 1))
-                    .withMessage("rdma_post_recvv: " + srq + " is closed");
+                    .withMessage("rdma_post_recvv: " + name(srq) + " is closed");
             assertThatIllegalStateException().isThrownBy(() -> late.createQp(attr().srq(srq)));
             late.createQp(attr());
         }

@@ -206,7 +206,7 @@ class RdmaWaitIT {
         try (RdmaPair pair = RdmaPair.connect()) {
             assertThatIllegalStateException()
                     .isThrownBy(pair.client::close)
-                    .withMessageContaining(pair.client + " can't be closed before " + pair.clientMr.object());
+                    .withMessageContaining(pair.client.object() + " can't be closed before " + pair.clientMr.object());
             assertThat(pair.client.qp().pollSendComp(RpmaCompletions.create(1))).isZero();
             assertThatIllegalStateException().isThrownBy(pair.clientMemory::close);
         }

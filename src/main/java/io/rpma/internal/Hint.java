@@ -59,7 +59,8 @@ final class Hint {
         if (says(messages, Errno.EMFILE)) {
             return descriptors();
         }
-        if (says(messages, Errno.ENOTCONN) && (operation + messages).contains("_post_")) {
+        // a wait reports in this way that the connection has ended
+        if (says(messages, Errno.ENOTCONN) && !operation.matches(".*(_wait|_comp|_connect)")) {
             return EARLY;
         }
         if (says(messages, Errno.EAGAIN) && creates(operation, messages)) {

@@ -63,7 +63,7 @@ public final class Loader {
             "; rpma-java needs glibc 2.34 or later, for example of Debian 12, and does not support musl";
 
     /** The number of native methods: a shim without one of them would fail only when the method is called. */
-    static final int NATIVES = 169;
+    static final int NATIVES = 170;
 
     private static final String OTHER_LIBRARY = "this is not the native library of this release of rpma-java: omit -D"
             + LIBRARY_PROPERTY + ", or name the library that was built with this jar";

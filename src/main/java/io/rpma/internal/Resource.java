@@ -7,12 +7,16 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The life cycle of an object that must be closed, and the objects that depend on it: a native object, which C
@@ -627,6 +631,36 @@ public final class Resource {
         }
     }
 
+    /**
+     * Returns the text for {@code toString} of the facade: the name, the parents, the facts, and whether the object is
+     * closed. Messages have {@link #toString} instead, so that they stay short.
+     *
+     * @param facts what identifies the object; null for an unknown fact
+     */
+    public String describe(Object... facts) {
+        StringJoiner text = new StringJoiner(", ", name + "[", "]").setEmptyValue(name);
+        Stream.of(parents, facts)
+                .flatMap(Stream::of)
+                .filter(Objects::nonNull)
+                .forEach(fact -> text.add(fact.toString()));
+        return (isClosed() ? text.add("closed") : text).toString();
+    }
+
+    /**
+     * {@return a fact that only the native object has; null if the object is closed}
+     *
+     * @param fact calls the native object, and does not block
+     */
+    public Object whileOpen(Supplier<?> fact) {
+        try {
+            return isClosed() ? null : fact.get();
+        } catch (RuntimeException e) {
+            // another thread has closed the object
+            return null;
+        }
+    }
+
+    /** {@return the name, for messages} */
     @Override
     public String toString() {
         return name;

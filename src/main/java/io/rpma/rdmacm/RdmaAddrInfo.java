@@ -134,6 +134,6 @@ public final class RdmaAddrInfo implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(portSpace, passive ? "passive" : "active", object.whileOpen(this::address));
     }
 }

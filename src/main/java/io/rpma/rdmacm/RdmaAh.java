@@ -87,6 +87,6 @@ public final class RdmaAh implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe();
     }
 }

@@ -582,8 +582,8 @@ public final class RdmaBatch {
         long queue = qp.sendQueue();
         int record = next(queue, qp.sigAll() ? what | SIGNALED : what);
         if (record >= 0 && queue == lastQueue && unsignaled >= qp.maxSendWr()) {
-            throw new IllegalStateException(
-                    unsignaled + " operations without F_SIGNALED fill the send queue of " + qp + ": see signalLast()");
+            throw new IllegalStateException(unsignaled + " operations without F_SIGNALED fill the send queue of "
+                    + qp.object() + ": see signalLast()");
         }
         return record;
     }

@@ -140,4 +140,11 @@ public final class RdmaConnParam {
         return Natives.idAccept(
                 id, privateData, responderResources, initiatorDepth, flowControl, retryCount, rnrRetryCount);
     }
+
+    @Override
+    public String toString() {
+        return "RdmaConnParam[privateData=" + privateData.length + " bytes, responderResources=" + responderResources
+                + ", initiatorDepth=" + initiatorDepth + ", flowControl=" + flowControl + ", retryCount=" + retryCount
+                + ", rnrRetryCount=" + rnrRetryCount + "]";
+    }
 }

@@ -985,17 +985,26 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private Optional<InetSocketAddress> address(LongFunction<byte[]> getter) {
-        byte[] bytes;
         control.lock();
         try {
-            bytes = getter.apply(object.handle());
+            return addressNow(getter);
         } finally {
             control.unlock();
         }
+    }
+
+    private Optional<InetSocketAddress> addressNow(LongFunction<byte[]> getter) {
+        byte[] bytes = getter.apply(object.handle());
         if (bytes == null) {
             object.checkOpen();
         }
         return Optional.ofNullable(SocketAddress.of(bytes));
+    }
+
+    /** Without the lock, for which the caller would wait: while librdmacm sets an address, the fact can be wrong. */
+    private Object fact(String name, LongFunction<byte[]> getter) {
+        return object.whileOpen(
+                () -> addressNow(getter).map(address -> name + address).orElse(null));
     }
 
     /**
@@ -1070,6 +1079,6 @@ public final class RdmaId implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(portSpace, fact("local ", Natives::idLocalAddr), fact("remote ", Natives::idPeerAddr));
     }
 }

@@ -460,6 +460,6 @@ public final class RdmaMr implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object + "[" + size + " bytes]";
+        return object.describe(size + " bytes", "rkey 0x" + Integer.toHexString(rkey));
     }
 }

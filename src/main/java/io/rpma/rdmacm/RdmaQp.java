@@ -1198,6 +1198,6 @@ public final class RdmaQp {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe("queue pair " + Integer.toUnsignedString(qpNum));
     }
 }

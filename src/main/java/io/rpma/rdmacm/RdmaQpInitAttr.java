@@ -146,4 +146,11 @@ public final class RdmaQpInitAttr {
     int[] numbers() {
         return new int[] {maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData, 0, 0};
     }
+
+    @Override
+    public String toString() {
+        return "RdmaQpInitAttr[maxSendWr=" + maxSendWr + ", maxRecvWr=" + maxRecvWr + ", maxSendSge=" + maxSendSge
+                + ", maxRecvSge=" + maxRecvSge + ", maxInlineData=" + maxInlineData + ", sigAll=" + sigAll + ", srq="
+                + srq + "]";
+    }
 }

@@ -126,6 +126,6 @@ public final class RdmaSrq {
 
     @Override
     public String toString() {
-        return object.toString();
+        return object.describe(maxWr + " receives");
     }
 }

@@ -108,11 +108,11 @@ class RdmaBatchTest {
         RdmaQp datagrams = qp(Fake.HANDLE, true, false);
         assertThatIllegalStateException()
                 .isThrownBy(() -> write(datagrams, 0))
-                .withMessage(datagrams + " is for datagrams: see postUdSend()");
+                .withMessage(datagrams.object() + " is for datagrams: see postUdSend()");
         RdmaQp shared = new RdmaQp(null, Fake.object("RdmaId"), false, true, false);
         assertThatIllegalStateException()
                 .isThrownBy(() -> batch.recv(shared, null, 0, 1, 0))
-                .withMessage(shared + " has a shared receive queue: see RdmaSrq.postRecv()");
+                .withMessage(shared.object() + " has a shared receive queue: see RdmaSrq.postRecv()");
         assertThat(batch.count()).isZero();
     }
 
@@ -213,7 +213,8 @@ class RdmaBatchTest {
         for (int flags : new int[] {0, F_SIGNALED}) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> write(on, flags))
-                    .withMessage("4 operations without F_SIGNALED fill the send queue of " + on + ": see signalLast()");
+                    .withMessage("4 operations without F_SIGNALED fill the send queue of " + on.object()
+                            + ": see signalLast()");
         }
         assertThat(batch.count()).isEqualTo(before);
     }

@@ -224,6 +224,16 @@ public final class RandomCalls {
         }
     }
 
+    /** Describes an object, open or closed, which must not fail. */
+    public void describeOne(Choice choice) throws Nothing {
+        Object object = slots.get(choice.random.nextInt(slots.size())).one(choice);
+        try {
+            object.toString();
+        } catch (RuntimeException e) {
+            throw new AssertionError("no text of a " + object.getClass(), e);
+        }
+    }
+
     /** Interrupts a random thread, which may be waiting without a timeout. */
     public void interruptOne(Choice choice) {
         workers[choice.random.nextInt(THREADS)].interrupt();
