@@ -905,7 +905,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Closes the connection, in any state. Has no effect if it is already closed.
+     * Closes the connection, in any state. Has no effect if it is already closed. Waits while another thread closes it.
      *
      * <p>Wakes the threads that wait for this connection or its completion queues, and waits for posts and polls under
      * way. The other side of an established connection receives {@link RpmaConnEvent#CLOSED}.

@@ -385,8 +385,8 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Closes the configuration. Has no effect if it is already closed. Waits for the requests that are being made with
-     * it.
+     * Closes the configuration. Has no effect if it is already closed. Waits while another thread closes it. Waits for
+     * the requests that are being made with it.
      */
     @Override
     public void close() {

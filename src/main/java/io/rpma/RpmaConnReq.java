@@ -300,8 +300,8 @@ public final class RpmaConnReq implements AutoCloseable {
     }
 
     /**
-     * Rejects an incoming request, or drops an outgoing request. Has no effect if the request is already connected or
-     * closed.
+     * Closes the request: rejects an incoming request, or drops an outgoing request. Has no effect if it is already
+     * closed. Waits while another thread closes it. Has no effect after {@link #connect}.
      *
      * <p>The close of an incoming request waits while another request of the same endpoint is taken, accepted or
      * rejected.

@@ -197,7 +197,8 @@ public final class RpmaEp implements AutoCloseable {
     }
 
     /**
-     * Stops listening. Has no effect if this endpoint is already closed. Established connections are not affected.
+     * Closes the endpoint, which stops listening. Has no effect if it is already closed. Waits while another thread
+     * closes it. Established connections are not affected.
      *
      * <p>Blocks while the kernel ends the listening, and while a request of this endpoint is taken, accepted or
      * rejected.

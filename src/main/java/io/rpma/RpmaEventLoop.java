@@ -439,8 +439,9 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Ends {@link #run()} and all registrations, and drops the tasks that have not begun. Has no effect if the loop is
-     * already closed. The registered objects stay open: the program must close them.
+     * Closes the loop: ends {@link #run()} and all registrations, and drops the tasks that have not begun. Has no
+     * effect if it is already closed. Waits while another thread closes it. The registered objects stay open: the
+     * program must close them.
      *
      * <p>Does not wait for a handler that another thread calls. After {@link #run()} has returned, its thread calls no
      * handler.

@@ -426,7 +426,8 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Ends the use of the memory. Has no effect if it is already closed.
+     * Closes the memory, which ends its use. Has no effect if it is already closed. Waits while another thread closes
+     * it.
      *
      * <p>Unmaps the memory at once if it has no buffers. Otherwise the memory is unmapped after all buffers of it have
      * been garbage-collected. A registered buffer stays reachable.

@@ -378,8 +378,8 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     /**
-     * Closes the pool. Has no effect if it is already closed. The memory stays open. It stays mapped while the pool or
-     * a view of a buffer is reachable, also after {@link RpmaMemory#close()}.
+     * Closes the pool. Has no effect if it is already closed. Waits while another thread closes it. The memory stays
+     * open. It stays mapped while the pool or a view of a buffer is reachable, also after {@link RpmaMemory#close()}.
      *
      * @throws IllegalStateException if buffers are taken; the message has their number, and nothing is closed
      */

@@ -242,7 +242,8 @@ public final class RpmaMrLocal implements AutoCloseable {
     }
 
     /**
-     * Ends the registration. Has no effect if it has already ended.
+     * Closes the region, which ends its registration. Has no effect if it is already closed. Waits while another thread
+     * closes it.
      *
      * <p>Waits for posts of other threads that use the region. Outstanding operations on the region fail, including
      * operations of the other side.

@@ -174,7 +174,10 @@ public final class RpmaMrRemote implements AutoCloseable {
         return object;
     }
 
-    /** Closes the region. Has no effect if it is already closed. Outstanding operations continue. */
+    /**
+     * Closes the region. Has no effect if it is already closed. Waits while another thread closes it. Outstanding
+     * operations continue.
+     */
     @Override
     public void close() {
         object.close();

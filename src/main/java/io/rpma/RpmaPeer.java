@@ -237,7 +237,7 @@ public final class RpmaPeer implements AutoCloseable {
     }
 
     /**
-     * Closes the peer. Has no effect if it is already closed.
+     * Closes the peer. Has no effect if it is already closed. Waits while another thread closes it.
      *
      * @throws IllegalStateException if an object of this peer is open; the message names it, and nothing is closed
      * @throws RpmaException if librpma reports a failure; the peer is closed nevertheless

@@ -140,7 +140,10 @@ public final class RpmaPeerCfg implements AutoCloseable {
         return object;
     }
 
-    /** Closes the configuration. Has no effect if it is already closed. Connections that use it are not affected. */
+    /**
+     * Closes the configuration. Has no effect if it is already closed. Waits while another thread closes it.
+     * Connections that use it are not affected.
+     */
     @Override
     public void close() {
         object.close();

@@ -163,8 +163,8 @@ public final class RpmaSrq implements AutoCloseable {
     }
 
     /**
-     * Closes the queue. Has no effect if it is already closed. The receives that are posted are dropped without
-     * completions.
+     * Closes the queue. Has no effect if it is already closed. Waits while another thread closes it. The receives that
+     * are posted are dropped without completions.
      *
      * @throws IllegalStateException if a connection or a request uses it; the message names it, and nothing is closed
      * @throws RpmaException if librpma reports a failure; the queue is closed nevertheless

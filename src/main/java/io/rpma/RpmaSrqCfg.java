@@ -107,7 +107,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
         return object;
     }
 
-    /** Closes the configuration. Has no effect if it is already closed. */
+    /** Closes the configuration. Has no effect if it is already closed. Waits while another thread closes it. */
     @Override
     public void close() {
         object.close();

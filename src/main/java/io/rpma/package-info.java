@@ -22,8 +22,8 @@
  * An {@link io.rpma.RpmaMemoryPool} gives out the buffers of a registered memory.
  *
  * <p><b>Life.</b> The program closes each object that has {@code close()}, children before parents: a parent refuses to
- * close before its children. A close is legal in every state, from every thread, and more than once. A second
- * {@code close()} does not wait for the end of the first. An object that becomes unreachable without a close is
+ * close before its children. A close is legal in every state and from every thread. It has no effect if the object is
+ * already closed, and waits while another thread closes it. An object that becomes unreachable without a close is
  * reported to the logger and is not freed. With {@code -Dio.rpma.leakSites=true} the report has the place where the
  * object was created.
  *

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** The samples in the Javadoc ({@code <pre>{@code ... }</pre>}): all compile, and each main class has a sample. */
+/** The samples in the Javadoc ({@code <pre>{@code ... }</pre>}), and the words about a close. */
 class JavadocSamplesTest {
     private static final Path SOURCES = Path.of("src/main/java");
 
@@ -188,6 +188,24 @@ class JavadocSamplesTest {
         assertThat(SAMPLE.matcher(source.substring(0, declaration.start())).find())
                 .as("the Javadoc of " + mainClass + " has a sample")
                 .isTrue();
+    }
+
+    @Test
+    void everyCloseSaysWhatItDoesIfThereWasAnother() throws IOException {
+        int closeables = 0;
+        try (Stream<Path> files = Files.walk(SOURCES)) {
+            for (Path source : files.filter(Files::isRegularFile).toList()) {
+                String text = Files.readString(source).replaceAll("\\s+(\\* )?", " ");
+                if (text.contains(" implements AutoCloseable { ")) {
+                    closeables++;
+                    assertThat(text.contains(
+                                    "Has no effect if it is already closed. Waits while another thread closes it."))
+                            .as("the sentences in " + source)
+                            .isTrue();
+                }
+            }
+        }
+        assertThat(closeables).isGreaterThan(16);
     }
 
     @Test

@@ -126,7 +126,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
         return object;
     }
 
-    /** Frees the address information. Does nothing if it is already closed. */
+    /** Closes the address information. Has no effect if it is already closed. Waits while another thread closes it. */
     @Override
     public void close() {
         object.close();

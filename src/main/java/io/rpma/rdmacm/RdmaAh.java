@@ -76,7 +76,7 @@ public final class RdmaAh implements AutoCloseable {
     }
 
     /**
-     * Closes the address handle. Does nothing if it is already closed.
+     * Closes the address handle. Has no effect if it is already closed. Waits while another thread closes it.
      *
      * @throws io.rpma.RpmaException if the device reports a failure; the address handle is closed nevertheless
      */

@@ -1064,9 +1064,9 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Closes the id, its queue pair and its shared receive queue, in any state. Does nothing if the id is already
-     * closed. Blocks until the device has released all outstanding operations, which takes seconds if the other host is
-     * dead.
+     * Closes the id, with its queue pair and its shared receive queue, in any state. Has no effect if it is already
+     * closed. Waits while another thread closes it. Blocks until the device has released all outstanding operations,
+     * which takes seconds if the other host is dead.
      *
      * @throws IllegalStateException if a memory region or an address handle of this id is open, or if another id uses
      *     its shared receive queue; the message names the object, and nothing is closed

@@ -446,7 +446,8 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     /**
-     * Ends the registration. Does nothing if the region is already closed.
+     * Closes the region, which ends its registration. Has no effect if it is already closed. Waits while another thread
+     * closes it.
      *
      * <p>Waits until no thread is in a post that uses the region. Outstanding operations on the region fail, and so do
      * operations of the other side.
