@@ -249,13 +249,14 @@ public final class RpmaConnReq implements AutoCloseable {
             if (event == RpmaConnEvent.ESTABLISHED) {
                 return made;
             }
+            String other = incoming ? "the client" : address + " port " + port;
             throw event == null
                     ? Call.failure(
                             CONNECT,
                             Errno.ETIMEDOUT,
-                            "no answer from " + otherSide() + " in " + timeout + " "
+                            "no answer from " + other + " in " + timeout + " "
                                     + unit.name().toLowerCase(Locale.ROOT))
-                    : Call.failure(CONNECT, event.errno(), event.description() + ": " + otherSide());
+                    : Call.failure(CONNECT, event.errno(), event.description() + ": " + other);
         } catch (RuntimeException | Error | InterruptedException e) {
             closeAfter(made, e);
             throw e;
@@ -275,10 +276,6 @@ public final class RpmaConnReq implements AutoCloseable {
      */
     public RpmaConn connect(long timeout, TimeUnit unit) throws InterruptedException {
         return connect(new byte[0], timeout, unit);
-    }
-
-    private String otherSide() {
-        return incoming ? "the client" : address + " port " + port;
     }
 
     private static void closeAfter(RpmaConn made, Throwable failure) {
