@@ -204,7 +204,13 @@ class CloseRaceIT extends CloseRace {
         AWAIT(cfg -> cfg.setRcqSize(10).setComplChannel(true), ends -> ends.client.await(COMPLETIONS.get())),
         AWAIT_FOR_SOME_TIME(
                 cfg -> cfg.setRcqSize(10).setComplChannel(true),
-                ends -> ends.client.await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS));
+                ends -> ends.client.await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        CQ_WHILE_CONNECTED(
+                cfg -> {},
+                ends -> untilEnd(() -> ends.client.getCq().awaitWhileConnected(COMPLETIONS.get(), 1, TimeUnit.HOURS))),
+        AWAIT_WHILE_CONNECTED(
+                cfg -> cfg.setRcqSize(10).setComplChannel(true),
+                ends -> untilEnd(() -> ends.client.awaitWhileConnected(COMPLETIONS.get(), 1, TimeUnit.HOURS)));
 
         private final Consumer<RpmaConnCfg> configure;
         private final Wait wait;
@@ -212,6 +218,19 @@ class CloseRaceIT extends CloseRace {
         Waiting(Consumer<RpmaConnCfg> configure, Wait wait) {
             this.configure = configure;
             this.wait = wait;
+        }
+
+        private interface Call {
+            Object run() throws InterruptedException;
+        }
+
+        /** The end of the connection can come before the close. */
+        private static void untilEnd(Call call) throws InterruptedException {
+            try {
+                call.run();
+            } catch (RpmaException e) {
+                assertEquals("ENOTCONN", e.errnoName(), e.getMessage());
+            }
         }
     }
 

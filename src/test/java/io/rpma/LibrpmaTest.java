@@ -64,7 +64,7 @@ class LibrpmaTest {
         Jvm jvm = jvm(Librpma.jarWithout(directory)).environment("LD_LIBRARY_PATH", Librpma.hiding(directory));
         assertRefused(
                 jvm,
-                "librpma is not installed",
+                "this librpma is damaged",
                 "librpma0 on Debian and Ubuntu",
                 "or the one of a jar that was built with it");
         assertRefused(jvm.options(BUNDLED), "librpma.so.0 is not in the jar", "librpma0 on Debian and Ubuntu");
@@ -98,7 +98,7 @@ class LibrpmaTest {
         assertPrints(LOADED + Librpma.ofSystem() + "\n", jvm.run(LibrpmaProgram.class));
         assertRefused(
                 jvm.environment("LD_LIBRARY_PATH", Librpma.hiding(directory)),
-                "librpma is not installed",
+                "this librpma is damaged",
                 "librpma0 on Debian and Ubuntu");
     }
 

@@ -239,7 +239,8 @@ class SamplesIT {
                 for (int i = 0; i < 2; i++) {
                     assertThatIOException()
                             .isThrownBy(() -> ErrorSamples.connect(peer, TestDevice.address(), port))
-                            .withMessageEndingWith("answers REJECTED");
+                            .withMessageContaining("can't connect")
+                            .withStackTraceContaining("ECONNREFUSED");
                 }
                 Pair.assertPosted(conn.recv(regions.local, 8, 8, 1));
                 Pair.assertPosted(conn.send(regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 2));
@@ -284,12 +285,12 @@ class SamplesIT {
                 .isTrue();
     }
 
-    @Tag("infiniband-cm")
     @Test
     void nothingListens() {
         assertThatIOException()
                 .isThrownBy(() -> ErrorSamples.connect(peer, TestDevice.address(), TestDevice.port()))
-                .withMessageEndingWith("answers REJECTED");
+                .withMessageContaining("can't connect")
+                .withStackTraceContaining("ECONNREFUSED");
     }
 
     @Test

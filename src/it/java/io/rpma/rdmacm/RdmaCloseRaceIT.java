@@ -232,12 +232,29 @@ class RdmaCloseRaceIT {
         GET_RECV_COMP_FOR_SOME_TIME(ends -> ends.qp.getRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
         GET_SOLICITED_RECV_COMP(ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get())),
         GET_SOLICITED_RECV_COMP_FOR_SOME_TIME(
-                ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS));
+                ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        GET_SEND_COMP_WHILE_CONNECTED(
+                ends -> untilEnd(() -> ends.qp.getSendCompWhileConnected(COMPLETIONS.get(), 1, TimeUnit.HOURS))),
+        GET_RECV_COMP_WHILE_CONNECTED(
+                ends -> untilEnd(() -> ends.qp.getRecvCompWhileConnected(COMPLETIONS.get(), 1, TimeUnit.HOURS)));
 
         private final Wait wait;
 
         Waiting(Wait wait) {
             this.wait = wait;
+        }
+
+        private interface Call {
+            int run() throws InterruptedException;
+        }
+
+        /** The end of the connection can come before the close. */
+        private static void untilEnd(Call call) throws InterruptedException {
+            try {
+                call.run();
+            } catch (RpmaException e) {
+                assertThat(e.errnoName()).as(e.getMessage()).isEqualTo("ENOTCONN");
+            }
         }
     }
 

@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Name;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.net.InetSocketAddress;
@@ -109,7 +110,8 @@ class RdmaWaitIT {
             for (Blocked waiter : waiters) {
                 assertThat(waiter.failure())
                         .isInstanceOf(RpmaException.class)
-                        .hasMessageContaining("the connection of " + pair.client + " has ended: DISCONNECTED");
+                        .hasMessageContaining(
+                                "the connection of " + Name.name(pair.client) + " has ended: DISCONNECTED");
             }
             assertFails("ENOTCONN", () -> qp.getSendCompWhileConnected(completions, 1, TimeUnit.HOURS));
             awaitEvent(pair.client, RdmaEventType.DISCONNECTED);

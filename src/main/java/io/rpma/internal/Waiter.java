@@ -46,6 +46,11 @@ public final class Waiter extends Interruptible {
         }
     }
 
+    static {
+        // a process without free descriptors can't load the class during its first wait
+        new Eventfd().run();
+    }
+
     private Waiter() {}
 
     /**
