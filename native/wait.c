@@ -98,7 +98,7 @@ static jint await_ready(const struct wait *wait)
 				{ wait->event_fd, POLLIN, 0 } };
 	int ready = poll_until(fds, wait->event_fd < 0 ? 3 : 4, wait->deadline);
 	if (ready < 0)
-		return failed("ppoll()");
+		return failed("poll()");
 	if (fds[1].revents != 0)
 		return RESULT_CLOSED;
 	/* tested before the object: a queue can be ready each time while other threads take its completions; this would

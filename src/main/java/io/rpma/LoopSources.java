@@ -110,6 +110,11 @@ final class LoopSources {
         }
 
         @Override
+        public void release() {
+            conn.events().release();
+        }
+
+        @Override
         public void call(RpmaConnEvent event) throws Exception {
             handler.handle(event);
         }

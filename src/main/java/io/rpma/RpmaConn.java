@@ -663,7 +663,8 @@ public final class RpmaConn implements AutoCloseable {
      * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
      *     serves its completions
      * @throws RpmaException with {@code ENOTCONN} and the event if the connection has ended and there are no
-     *     completions, with {@code ECONNREFUSED} if it was rejected; with {@link RpmaError#NOT_SHARED_CHNL} if the
+     *     completions, or with {@code ECONNREFUSED} or {@code EHOSTUNREACH} if it was never established; with
+     *     {@link RpmaError#UNKNOWN} for an event that librpma does not know; with {@link RpmaError#NOT_SHARED_CHNL} if the
      *     connection was made without {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
     public Optional<RpmaCq> awaitWhileConnected(RpmaCompletions completions, long timeout, TimeUnit unit)
@@ -698,6 +699,8 @@ public final class RpmaConn implements AutoCloseable {
 
     /**
      * {@return the file descriptor that is readable while an event is pending, for epoll(7) and similar calls}
+     *
+     * <p>A wait that watches the connection, such as {@link RpmaCq#awaitWhileConnected}, can take the event first.
      *
      * <p>The descriptor belongs to this connection. Do not close it, read from it, or use it after the connection is
      * closed. It is non-blocking.

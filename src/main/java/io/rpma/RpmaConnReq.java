@@ -233,8 +233,8 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param timeout the maximum time to wait for the other side
      * @param unit the unit of {@code timeout}
      * @return the established connection; the caller closes it
-     * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes, or {@code timeout} is negative;
-     *     the request remains usable
+     * @throws IllegalArgumentException if {@code privateData} is too long, or {@code timeout} is negative; the request
+     *     remains usable
      * @throws IllegalStateException if this request is closed or connected
      * @throws InterruptedException if the thread is interrupted before or during the wait
      * @throws RpmaException with {@code ECONNREFUSED} if the other side has rejected the request or nothing listens

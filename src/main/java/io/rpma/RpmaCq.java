@@ -131,7 +131,8 @@ public final class RpmaCq {
      * <p>Completions that have arrived come first. Those of operations that the other side has executed can still come
      * after the event: {@link #await(RpmaCompletions, long, TimeUnit) await} waits for them. The wait takes the event,
      * unless another thread waits for events or a loop serves them; {@link RpmaConn#nextEvent()} still returns it
-     * afterwards.
+     * afterwards, but {@link RpmaConn#getEventFd} is not readable then. While another thread waits for this queue by
+     * {@code await}, only the timeout ends this wait.
      *
      * @param completions receives the completions; its former content is lost
      * @param timeout the maximum time to wait; 0 returns without waiting
@@ -142,7 +143,8 @@ public final class RpmaCq {
      * @throws IllegalStateException if this queue is closed before or during the wait, served by an
      *     {@link RpmaEventLoop}, or belongs to a shared receive queue
      * @throws RpmaException with {@code ENOTCONN} and the event if the connection has ended and there are no
-     *     completions, with {@code ECONNREFUSED} if it was rejected; with {@link RpmaError#SHARED_CHANNEL} if the queue
+     *     completions, or with {@code ECONNREFUSED} or {@code EHOSTUNREACH} if it was never established; with
+     *     {@link RpmaError#UNKNOWN} for an event that librpma does not know; with {@link RpmaError#SHARED_CHANNEL} if the queue
      *     shares its completion channel; or if the device fails
      */
     public int awaitWhileConnected(RpmaCompletions completions, long timeout, TimeUnit unit)

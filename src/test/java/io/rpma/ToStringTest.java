@@ -181,6 +181,9 @@ class ToStringTest {
     }
 
     private void checkTheRest() {
+        check(
+                new RpmaDeviceEvent(RpmaDeviceEvent.Type.PORT_ERR, 1, 0, -1),
+                "[type=PORT_ERR, port=1, qpNum=0, complFd=-1]");
         check(RpmaEventLoop.create(), List.of());
         check(RpmaCompletions.create(1), "[]");
         check(RpmaBatch.create(8), "[0 of 8]");

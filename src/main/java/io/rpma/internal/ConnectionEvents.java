@@ -74,19 +74,31 @@ public abstract class ConnectionEvents<E> {
      * @throws InterruptedException if the thread is interrupted before or during the wait
      */
     public final E next(long nanos) throws InterruptedException {
-        long start = Waiter.start(nanos);
         Stack.reserve();
-        addTakers(1);
-        try {
-            E event = null;
-            while (event == null && isReady(Waiter.left(nanos, start)) && lock(Waiter.left(nanos, start))) {
-                event = takeLocked();
+        if (nanos == 0) {
+            // a call that does not wait takes the event from no other
+            E event = isReady(0) && lock(0) ? takeLocked() : null;
+            if (event != null) {
+                wakeWaits();
             }
             return event;
+        }
+        addTakers(1);
+        try {
+            return awaitNext(nanos);
         } finally {
             addTakers(-1);
             wakeWaits();
         }
+    }
+
+    private E awaitNext(long nanos) throws InterruptedException {
+        long start = Waiter.start(nanos);
+        E event = null;
+        while (event == null && isReady(Waiter.left(nanos, start)) && lock(Waiter.left(nanos, start))) {
+            event = takeLocked();
+        }
+        return event;
     }
 
     private void addTakers(int number) {
@@ -118,11 +130,13 @@ public abstract class ConnectionEvents<E> {
      * @return the event, or null if there is none, or if another call uses the object: see {@link #isBusy}
      */
     public final E take() {
-        busy = !lock.tryLock();
-        if (busy) {
-            return null;
+        // an event that was kept before the claim is not in the descriptor, which a busy lock would leave it to
+        E event = takeKept();
+        busy = event == null && !lock.tryLock();
+        if (event != null || busy) {
+            return event;
         }
-        E event = takeLocked();
+        event = takeLocked();
         if (event != null) {
             wakeWaits();
         }
@@ -136,13 +150,16 @@ public abstract class ConnectionEvents<E> {
 
     private E takeLocked() {
         try {
-            E first;
-            synchronized (kept) {
-                first = kept.poll();
-            }
+            E first = takeKept();
             return first == null ? noted(takeNative()) : first;
         } finally {
             lock.unlock();
+        }
+    }
+
+    private E takeKept() {
+        synchronized (kept) {
+            return kept.poll();
         }
     }
 
@@ -165,6 +182,12 @@ public abstract class ConnectionEvents<E> {
         }
     }
 
+    /** Ends the reservation of {@link #claim}. The waits for completions watch the events again. */
+    public final void release() {
+        object.release();
+        wakeWaits();
+    }
+
     /** Returns the object to watch, or null if a loop or another thread takes the events. */
     Resource watched() {
         return takers == 0 && !object.isClaimed() ? object : null;
@@ -182,11 +205,14 @@ public abstract class ConnectionEvents<E> {
      * @return whether the connection has ended
      */
     boolean look(long nanos) throws InterruptedException {
-        if (end == null && watched() != null && lock(nanos)) {
-            try {
-                keep();
-            } finally {
-                lock.unlock();
+        if (end == null && watched() != null) {
+            Stack.reserve();
+            if (lock(nanos)) {
+                try {
+                    keep();
+                } finally {
+                    lock.unlock();
+                }
             }
             if (end != null) {
                 // threads that wait for another queue

@@ -39,7 +39,7 @@ import java.util.stream.Stream;
  */
 public final class Resource {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
-    private static final LazyCleaner LEAKS = new LazyCleaner();
+    static final LazyCleaner CLEANER = new LazyCleaner();
     private static final AtomicLong COUNT = new AtomicLong();
 
     /** The time between two looks of a virtual thread at a close of another thread, in nanoseconds. */
@@ -107,7 +107,7 @@ public final class Resource {
         this.kind = kind;
         this.parents = parents;
         whole = this;
-        leak = LEAKS.started().register(facade, new Leak());
+        leak = CLEANER.started().register(facade, new Leak());
     }
 
     private Resource(Resource whole, String type, Resource... parents) {

@@ -20,9 +20,6 @@ public final class Waiter extends Interruptible {
     /** An idle waiter, taken before the waiters of {@link #IDLE}. A single waiting thread avoids the monitor. */
     private static final AtomicReference<Waiter> SPARE = new AtomicReference<>();
 
-    /** Closes the eventfds of waiters that are lost, because the stack of a wait has ended in {@link #giveBack}. */
-    private static final LazyCleaner LOST = new LazyCleaner();
-
     private final Eventfd eventfd = new Eventfd();
 
     /**
@@ -183,7 +180,8 @@ public final class Waiter extends Interruptible {
 
     private static Waiter create() {
         Waiter waiter = new Waiter();
-        LOST.started().register(waiter, waiter.eventfd);
+        // for a waiter that is lost, because the stack of a wait has ended in giveBack()
+        Resource.CLEANER.started().register(waiter, waiter.eventfd);
         int fd = Natives.wakerNew();
         if (fd < 0) {
             throw Call.failure("eventfd", fd);

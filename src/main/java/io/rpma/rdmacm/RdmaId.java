@@ -128,7 +128,8 @@ public final class RdmaId implements AutoCloseable {
 
     /**
      * Guards the native id, because librdmacm does not lock it. Posts, polls, the registration of memory, the creation
-     * of address handles and the destruction of the id do not take this lock. No call blocks while it holds the lock.
+     * of address handles and the destruction of the id do not take this lock. No wait holds it, but the kernel can take
+     * its time for a call.
      */
     private final ReentrantLock control = new ReentrantLock();
 
@@ -936,6 +937,11 @@ public final class RdmaId implements AutoCloseable {
             } finally {
                 control.unlock();
             }
+        }
+
+        @Override
+        public void release() {
+            events.release();
         }
 
         @Override

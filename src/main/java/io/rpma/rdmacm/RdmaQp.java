@@ -871,8 +871,10 @@ public final class RdmaQp {
      * Takes completions of operations. If there are none, waits for the first one, as long as the id is connected: the
      * wait also ends with an event that reports the end of the connection, such as {@link RdmaEventType#DISCONNECTED}.
      *
-     * <p>Completions that have arrived come first. The wait takes the event, unless another thread waits for events or
-     * a loop serves them; {@link RdmaId#nextEvent()} still returns it afterwards.
+     * <p>Completions that have arrived come first. Those of operations that the other side has executed can still come
+     * after the event. The wait takes the event, unless another thread waits for events or a loop serves them;
+     * {@link RdmaId#nextEvent()} still returns it afterwards. While another thread waits for this queue by a method that
+     * does not watch the connection, only the timeout ends this wait.
      *
      * @param completions the array to fill; its previous contents are discarded
      * @param timeout the maximum time to wait; 0 does not wait
@@ -936,8 +938,10 @@ public final class RdmaQp {
      * Takes completions of receives. If there are none, waits for the first one, as long as the id is connected: the
      * wait also ends with an event that reports the end of the connection, such as {@link RdmaEventType#DISCONNECTED}.
      *
-     * <p>Completions that have arrived come first. The wait takes the event, unless another thread waits for events or
-     * a loop serves them; {@link RdmaId#nextEvent()} still returns it afterwards.
+     * <p>Completions that have arrived come first. Those of operations that the other side has executed can still come
+     * after the event. The wait takes the event, unless another thread waits for events or a loop serves them;
+     * {@link RdmaId#nextEvent()} still returns it afterwards. While another thread waits for this queue by a method that
+     * does not watch the connection, only the timeout ends this wait.
      *
      * @param completions the array to fill; its previous contents are discarded
      * @param timeout the maximum time to wait; 0 does not wait

@@ -98,7 +98,7 @@ final class Served<T> implements Entry {
             } finally {
                 if (!active) {
                     loop.remove(this);
-                    descriptor.release();
+                    source.release();
                 }
             }
             int armed = descriptor.beforeClose(closing) ? watch.arm() : Result.CLOSED;
@@ -128,7 +128,7 @@ final class Served<T> implements Entry {
                 active = false;
                 watch.end();
                 descriptor.notBeforeClose(closing);
-                descriptor.release();
+                source.release();
             }
         } finally {
             lock.unlock();

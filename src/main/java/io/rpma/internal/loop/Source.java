@@ -58,6 +58,11 @@ public abstract class Source<T> {
         descriptor.claim(loop);
     }
 
+    /** Ends the claim. */
+    public void release() {
+        descriptor.release();
+    }
+
     /**
      * {@return whether the registration continues after this failure of {@link #take}}
      *
