@@ -94,24 +94,21 @@ static const char *describe(int error, char buffer[REASON_SIZE])
 	return buffer;
 }
 
-/* where the text of an error begins that ends the message, or 0 */
-static size_t find_reason(const char *message, const char *reason)
+/* where the last part of the message begins, which can be the text of an error */
+static size_t reason_of(const char *message)
 {
-	static const char before[] = ": ";
-	size_t length = strlen(message);
-	size_t size = strlen(reason) + strlen(before);
-	if (length < size || memcmp(message + length - size, before, strlen(before)) != 0)
-		return 0;
-	size_t begin = length - size + strlen(before);
-	return strcmp(message + begin, reason) == 0 ? begin : 0;
+	size_t begin = 0;
+	for (const char *colon = strstr(message, ": "); colon != NULL; colon = strstr(colon + 1, ": "))
+		begin = (size_t)(colon - message) + 2;
+	return begin;
 }
 
-/* the error whose description in English ends the message, or 0 */
-static int errno_of(const char *message)
+/* the error with this description in English, or 0 */
+static int errno_of(const char *reason)
 {
 	for (int error = 1; error <= LAST_ERRNO; error++) {
 		const char *description = strerrordesc_np(error);
-		if (description != NULL && find_reason(message, description) != 0)
+		if (description != NULL && strcmp(reason, description) == 0)
 			return error;
 	}
 	return 0;
@@ -123,13 +120,13 @@ static int errno_of(const char *message)
  */
 static void translate(char text[MESSAGE_SIZE], int likely)
 {
-	if (errno_of(text) != 0)
+	size_t begin = reason_of(text);
+	if (begin == 0 || errno_of(text + begin) != 0)
 		return;
 	for (int i = 0; i <= LAST_ERRNO; i++) {
 		int error = i == 0 ? likely : i;
 		char buffer[REASON_SIZE];
-		size_t begin = find_reason(text, strerror_r(error, buffer, sizeof(buffer)));
-		if (begin != 0) {
+		if (strcmp(text + begin, strerror_r(error, buffer, sizeof(buffer))) == 0) {
 			snprintf(text + begin, MESSAGE_SIZE - begin, "%s", describe(error, buffer));
 			return;
 		}
@@ -323,7 +320,7 @@ static jint errno_of_message(JNI_PARAMS, jbyteArray message)
 		return 0;
 	(*env)->GetByteArrayRegion(env, message, 0, length, (jbyte *)text);
 	text[length] = '\0';
-	return errno_of(text);
+	return errno_of(text + reason_of(text));
 }
 
 static jbyteArray error_message(JNI_PARAMS, jint code)

@@ -567,7 +567,9 @@ static jint id_max_message(JNI_PARAMS, jlong handle)
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return RESULT_CLOSED;
-	jint max = self->id->verbs == NULL ? RESULT_NO_DEVICE : device_max_message_of(self->id->verbs);
+	/* not id->verbs, which another thread can be replacing: see guard_resolve_begin() */
+	const struct ibv_pd *pd = rdmacm_pd(self->id);
+	jint max = pd == NULL ? RESULT_NO_DEVICE : device_max_message_of(pd->context);
 	handle_release(handle);
 	return max;
 }

@@ -4,6 +4,7 @@ package io.rpma.internal;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -103,9 +104,11 @@ final class Hint {
             // also in the place of EMFILE
             return memory() + "; librdmacm reports a lack of memory also if " + descriptors();
         }
-        boolean resolves = createsEp || messages.contains("rdma_resolve_addr(");
+        boolean resolves =
+                createsEp || operation.equals("rdma_get_cm_event") || messages.contains("rdma_resolve_addr(");
         return resolves && says(messages, Errno.EPERM)
                 ? "librdmacm reports this if it can't open the device or make a protection domain: " + cgroup()
+                        + "; or " + descriptors()
                 : "";
     }
 
@@ -198,7 +201,8 @@ final class Hint {
     private static Path rdmaMax() {
         try {
             return rdmaMax(Files.readAllLines(Path.of("/proc/self/cgroup")));
-        } catch (IOException e) {
+        } catch (IOException | InvalidPathException e) {
+            // the locale can lack the letters of the cgroup
             return rdmaMax(List.of());
         }
     }

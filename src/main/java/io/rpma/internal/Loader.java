@@ -447,6 +447,9 @@ public final class Loader {
             return message + "; the librpma that was found lacks this function. " + REMEDY
                     + "; LD_LIBRARY_PATH and 'ldconfig -p' name the librpma that is found";
         }
+        if (message.matches("(?s).*required by \\S*librpma\\.so.*")) {
+            return message + "; this librpma needs a newer rdma-core or a newer C library. " + REMEDY;
+        }
         if (message.contains("/librpma.so")) {
             return message + "; this librpma is damaged, or is for another platform. " + REMEDY;
         }

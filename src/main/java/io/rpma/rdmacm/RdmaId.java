@@ -189,7 +189,7 @@ public final class RdmaId implements AutoCloseable {
     /**
      * Creates an id that is ready to connect or to listen.
      *
-     * <p>Blocks until the address and the route are resolved, at most 2 seconds each. Nothing ends the call earlier,
+     * <p>Blocks until the address and the route are resolved, at most 6 seconds. Nothing ends the call earlier,
      * and closing {@code info} waits for the call. Use {@link #create} for other timeouts and for waits that an
      * interruption ends.
      *

@@ -59,6 +59,17 @@ class LoaderTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "libibverbs.so.1: version `IBVERBS_1.14' not found",
+                "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found"
+            })
+    void aLibrpmaThatNeedsNewerLibraries(String missing) {
+        assertThat(Loader.explain(missing + " (required by /usr/lib/librpma.so.0)"))
+                .contains("this librpma needs a newer rdma-core or a newer C library. rpma-java needs librpma 1.2");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"file too short", "invalid ELF header", "wrong ELF class: ELFCLASS32"})
     void namesALibrpmaThatIsDamaged(String reason) {
         assertThat(Loader.explain(COPY + "/usr/lib/librpma.so.0: " + reason))

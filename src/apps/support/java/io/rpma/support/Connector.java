@@ -56,17 +56,18 @@ public record Connector(String address, int port, String listener) {
      */
     public RpmaConn connect(RpmaPeer peer, RpmaConnCfg cfg, byte[] privateData, long timeout)
             throws LostException, InterruptedException {
+        RpmaConn conn;
         try {
-            RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect(privateData, timeout, NANOSECONDS);
-            Optional<String> refusal = Refusal.fromPrivateData(conn.getPrivateData());
-            if (refusal.isPresent()) {
-                close(conn);
-                throw refused(refusal.get());
-            }
-            return conn;
+            conn = RpmaConnReq.create(peer, address, port, cfg).connect(privateData, timeout, NANOSECONDS);
         } catch (RpmaException e) {
             throw lost(e);
         }
+        Optional<String> refusal = Refusal.fromPrivateData(conn.getPrivateData());
+        if (refusal.isPresent()) {
+            close(conn);
+            throw refused(refusal.get());
+        }
+        return conn;
     }
 
     /**

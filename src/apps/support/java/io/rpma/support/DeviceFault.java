@@ -20,6 +20,9 @@ final class DeviceFault {
     /** The errors if nothing answers the question which hardware address belongs to an address. */
     private static final Set<String> SILENT = Set.of("ETIMEDOUT", "EHOSTUNREACH");
 
+    /** The errors if no device has an address. */
+    private static final Set<String> OF_NO_DEVICE = Set.of("", "ENODEV", "EADDRNOTAVAIL");
+
     private final Path root;
     private final Predicate<Path> accessible;
 
@@ -50,8 +53,10 @@ final class DeviceFault {
     IOException local(String address, RpmaException failure) {
         return new IOException(
                 ofMachine(address)
-                        .orElse("no RDMA device of this machine has the address " + address + ": '" + Product.NAME
-                                + " info' lists the addresses"),
+                        .orElseGet(() -> OF_NO_DEVICE.contains(failure.errnoName())
+                                ? "no RDMA device of this machine has the address " + address + ": '" + Product.NAME
+                                        + " info' lists the addresses"
+                                : address + ": " + Errors.line(failure)),
                 failure);
     }
 

@@ -12,6 +12,7 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.support.Connector;
+import io.rpma.support.Errors;
 import io.rpma.support.LostException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -89,7 +90,8 @@ final class PingConnection implements AutoCloseable {
         try {
             return conn.getCq().awaitWhileConnected(completions, timeout, NANOSECONDS);
         } catch (RpmaException e) {
-            throw new LostException(name, "the other side has closed the connection");
+            boolean closed = e.errnoName().equals("ENOTCONN");
+            throw new LostException(name, closed ? "the other side has closed the connection" : Errors.line(e));
         }
     }
 
