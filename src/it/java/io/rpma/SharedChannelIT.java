@@ -122,6 +122,7 @@ class SharedChannelIT extends WithPeer {
         RpmaException failure = assertThrows(RpmaException.class, wait);
         assertEquals(RpmaError.SHARED_CHANNEL, failure.error());
         assertEquals("rpma_cq_wait", failure.operation());
+        assertTrue(failure.getMessage().contains("awaitWhileConnected() of the connection"), failure.getMessage());
     }
 
     @Test
@@ -130,6 +131,7 @@ class SharedChannelIT extends WithPeer {
         for (RpmaCq cq : List.of(conn.getCq(), rcq)) {
             assertSharedChannel(() -> cq.await(completions));
             assertSharedChannel(() -> cq.await(completions, 0, TimeUnit.SECONDS));
+            assertSharedChannel(() -> cq.awaitWhileConnected(completions, 0, TimeUnit.SECONDS));
         }
         assertSame(conn.getCq(), await());
         assertEquals(1, completions.wrId(0));
@@ -141,10 +143,11 @@ class SharedChannelIT extends WithPeer {
             for (Executable use : List.<Executable>of(
                     () -> other.client.await(completions),
                     () -> other.client.await(completions, 0, TimeUnit.SECONDS),
+                    () -> other.client.awaitWhileConnected(completions, 0, TimeUnit.SECONDS),
                     other.client::getComplFd)) {
-                assertEquals(
-                        RpmaError.NOT_SHARED_CHNL,
-                        assertThrows(RpmaException.class, use).error());
+                RpmaException failure = assertThrows(RpmaException.class, use);
+                assertEquals(RpmaError.NOT_SHARED_CHNL, failure.error());
+                assertTrue(failure.getMessage().contains("of getCq() or getRcq()"), failure.getMessage());
             }
         }
     }

@@ -54,6 +54,13 @@ final class Hint {
         if (error == Result.NOMEM) {
             return noMemory(operation, objects);
         }
+        if (error == Result.SHARED_CHANNEL) {
+            return "the queue shares its completion channel: call await() or awaitWhileConnected() of the connection";
+        }
+        if (error == Result.NOT_SHARED_CHNL) {
+            return "each queue has a completion channel of its own: call await(), awaitWhileConnected() or getFd() of"
+                    + " getCq() or getRcq(), or make the connection with RpmaConnCfg.setComplChannel(true)";
+        }
         if (error != Result.PROVIDER) {
             return "";
         }

@@ -68,6 +68,12 @@ public final class Result {
     /** RPMA_E_NO_EVENT. */
     public static final int NO_EVENT = -100006;
 
+    /** RPMA_E_SHARED_CHANNEL. */
+    static final int SHARED_CHANNEL = -100008;
+
+    /** RPMA_E_NOT_SHARED_CHNL. */
+    static final int NOT_SHARED_CHNL = -100009;
+
     private static final int LAST_ERRNO = ERRNO - 4095;
 
     private Result() {}
