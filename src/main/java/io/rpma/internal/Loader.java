@@ -6,7 +6,6 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.lang.reflect.Modifier;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
@@ -20,7 +19,6 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -63,6 +61,12 @@ public final class Loader {
 
     private static final String C_LIBRARY =
             "; rpma-java needs glibc 2.34 or later, for example of Debian 12, and does not support musl";
+
+    /**
+     * The number of native methods: a shim without one of them would fail only when the method is called. Counting them
+     * by reflection would need metadata in a native image.
+     */
+    static final int NATIVES = 170;
 
     private static final String OTHER_LIBRARY = "this is not the native library of this release of rpma-java: omit -D"
             + LIBRARY_PROPERTY + ", or name the library that was built with this jar";
@@ -181,21 +185,15 @@ public final class Loader {
         checkNatives(library);
     }
 
-    /**
-     * Checks that a library that the user names has the natives of these classes, and no others: without one of them,
-     * the library would fail only when the method is called.
-     */
+    /** Checks that a library that the user names has the natives of these classes, and no others. */
     private static void checkNatives(Path library) {
-        long wanted = Stream.of(Natives.class.getDeclaredMethods())
-                .filter(method -> Modifier.isNative(method.getModifiers()))
-                .count();
         int natives;
         try {
             natives = Natives.nativeCount();
         } catch (UnsatisfiedLinkError e) {
             throw withCause(new UnsatisfiedLinkError(library + ": " + OTHER_LIBRARY), e);
         }
-        if (natives != wanted) {
+        if (natives != NATIVES) {
             throw new UnsatisfiedLinkError(library + ": " + OTHER_LIBRARY);
         }
     }

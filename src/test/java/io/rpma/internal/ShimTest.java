@@ -117,5 +117,6 @@ class ShimTest {
             }
         }
         assertThat(functions).isNotEmpty().isEqualTo(methods);
+        assertThat(Loader.NATIVES).isEqualTo(methods.size());
     }
 }
