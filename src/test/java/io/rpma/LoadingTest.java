@@ -28,6 +28,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -191,7 +192,11 @@ class LoadingTest {
         assertFails(load(jvm().options("-Dio.rpma.library=" + library)), library + NOT_OF_THIS_RELEASE);
     }
 
-    /** Such a shim has a method that these classes lack, or lacks a method that they have. */
+    /**
+     * Such a shim has a method that these classes lack, or lacks a method that they have. HotSpot unloads it, and then
+     * logs the name that it has freed.
+     */
+    @Tag("unsanitized")
     @ParameterizedTest
     @ValueSource(strings = {"methodOfAnotherRelease", "handleCount", "nativeCount"})
     void aShimOfAnotherRelease(String method) throws Exception {
