@@ -397,11 +397,15 @@ final class RandomObjects {
         calls.add(
                 3,
                 "RpmaEventLoop.onPeerLost",
-                c -> registrations.put(
-                        c,
-                        loops.one(c)
-                                .on(c.maybeNull(Runnable::run))
-                                .onPeerLost(conns.one(c), c.timeout(), c.timeout(), c.unit(), RpmaConn::close)),
+                c -> {
+                    RpmaConn conn = conns.one(c);
+                    c.recognise(conn.probe());
+                    registrations.put(
+                            c,
+                            loops.one(c)
+                                    .on(c.maybeNull(Runnable::run))
+                                    .onPeerLost(conn, c.timeout(), c.timeout(), c.unit(), RpmaConn::close));
+                },
                 fails);
         calls.add(
                 4,

@@ -604,10 +604,14 @@ class RdmaRandomCallsIT {
         calls.add(
                 3,
                 "onPeerLost",
-                c -> registrations.put(
-                        c, qps.one(c).onPeerLost(loops.one(c), c.timeout(), c.timeout(), c.unit(), c.maybeNull(id -> {
-                            throw new IllegalStateException("test");
-                        }))),
+                c -> {
+                    RdmaQp qp = qps.one(c);
+                    c.recognise(qp.probe());
+                    registrations.put(
+                            c, qp.onPeerLost(loops.one(c), c.timeout(), c.timeout(), c.unit(), c.maybeNull(id -> {
+                                throw new IllegalStateException("test");
+                            })));
+                },
                 FAILS);
         calls.add(
                 2,
