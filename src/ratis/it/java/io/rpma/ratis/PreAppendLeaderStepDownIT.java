@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.ratis;
+
+import org.apache.ratis.server.impl.PreAppendLeaderStepDownTest;
+import org.junit.jupiter.api.Tag;
+
+@Tag("ratis")
+@Tag("stand-in")
+class PreAppendLeaderStepDownIT extends PreAppendLeaderStepDownTest<RpmaCluster> implements RpmaCluster.Get {}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.ratis;
+
+import org.apache.ratis.RaftBasicTests;
+import org.apache.ratis.server.impl.BlockRequestHandlingInjection;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("ratis")
+@Tag("stand-in")
+class RaftBasicIT extends RaftBasicTests<RpmaCluster> implements RpmaCluster.Get {
+    @Override
+    @Test
+    public void testWithLoad() throws Exception {
+        super.testWithLoad();
+        BlockRequestHandlingInjection.getInstance().unblockAll();
+    }
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.channel;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaPeer;
+import java.lang.System.Logger;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * A thread and a device for many channels. The thread receives, and calls the handlers of requests and the actions of
+ * futures; other threads make and end connections.
+ */
+public final class Channels implements AutoCloseable {
+    private static final Logger LOGGER = System.getLogger("io.rpma.channel");
+
+    /** The time for the answers to requests that are under way at the close. */
+    private static final long FINISH_NANOS = SECONDS.toNanos(2);
+
+    /** The close of a connection to a dead host takes up to 11 s. */
+    private static final long CLOSE_NANOS = SECONDS.toNanos(60);
+
+    private final ChannelOptions options;
+    private final RpmaPeer peer;
+    private final RpmaEventLoop loop;
+    private final Thread thread;
+    private final ExecutorService threads = Executors.newCachedThreadPool(Channels::daemon);
+    private final Map<RpmaConn, Link> links = new ConcurrentHashMap<>();
+    private final Set<Channel> open = ConcurrentHashMap.newKeySet();
+    private final Set<Listening> listening = ConcurrentHashMap.newKeySet();
+
+    /** The tasks that are under way in other threads, and their lock. */
+    private final Object idle = new Object();
+
+    private int tasks;
+    private boolean closed;
+
+    /** An address at which requests arrive. */
+    public final class Listening implements AutoCloseable {
+        private final RpmaConnCfg cfg = Link.Setup.cfg(options);
+        private final RequestHandler handler;
+        private final RpmaEp endpoint;
+        private final Set<Serving> servings = ConcurrentHashMap.newKeySet();
+
+        private Listening(String address, int port, RequestHandler handler) {
+            this.handler = handler;
+            RpmaEp made = null;
+            boolean listens = false;
+            try {
+                made = RpmaEp.listen(peer, address, port);
+                endpoint = made;
+                // The setup of a connection registers memory, which takes longer than the loop can wait.
+                loop.on(Channels.this::execute).onRequest(endpoint, cfg, this::accept);
+                listens = true;
+            } finally {
+                if (!listens) {
+                    if (made != null) {
+                        made.close();
+                    }
+                    cfg.close();
+                }
+            }
+        }
+
+        private void accept(RpmaConnReq request) throws ChannelException {
+            if (servings.size() >= options.connections()) {
+                throw new ChannelException("a client is rejected: there are " + options.connections() + " already");
+            }
+            Hello other = Hello.fromPrivateData(request.getPrivateData());
+            try (Link.Setup setup = new Link.Setup(Channels.this)) {
+                setup.post(request);
+                RpmaConn conn = request.connect(options.hello().toPrivateData());
+                Serving serving = new Serving(Channels.this, handler, servings::remove);
+                servings.add(serving);
+                serving.start(setup.link(conn, other, serving, "a client of " + this));
+            }
+        }
+
+        /**
+         * Stops to listen, waits at most 2 s for the answers to the requests that have arrived, and ends the
+         * connections. Has no effect if it is already closed.
+         */
+        @Override
+        public void close() {
+            if (!listening.remove(this)) {
+                return;
+            }
+            endpoint.close();
+            cfg.close();
+            long deadline = System.nanoTime() + FINISH_NANOS;
+            boolean interrupted = false;
+            for (Serving serving : servings) {
+                try {
+                    serving.finish(deadline - System.nanoTime());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public String toString() {
+            return endpoint.toString();
+        }
+    }
+
+    private Channels(RpmaDevice device, ChannelOptions options) {
+        this.options = options;
+        peer = RpmaPeer.create(device);
+        RpmaEventLoop made = null;
+        try {
+            made = RpmaEventLoop.create();
+        } finally {
+            if (made == null) {
+                peer.close();
+            }
+        }
+        loop = made.onFailure(this::failed);
+        thread = daemon(this::run);
+        thread.setName("rpma-channels");
+    }
+
+    /**
+     * Starts the thread.
+     *
+     * @param device the device of the connections
+     * @param options the limits and times, which must not change any more
+     * @return the channels, which the caller closes
+     * @throws io.rpma.RpmaException if the device can't be used
+     */
+    public static Channels create(RpmaDevice device, ChannelOptions options) {
+        Channels channels = new Channels(device, options);
+        channels.thread.start();
+        return channels;
+    }
+
+    /**
+     * Answers the requests that arrive at an address.
+     *
+     * @param address an address of the device: see {@link RpmaEp#listen}
+     * @param port 1 to 65535
+     * @param handler answers the requests
+     * @return the object that stops this; {@link #close} stops it too
+     * @throws io.rpma.RpmaException if the device does not have the address, or the port is taken
+     */
+    public Listening listen(String address, int port, RequestHandler handler) {
+        checkOpen();
+        Listening made = new Listening(address, port, Objects.requireNonNull(handler, "handler"));
+        listening.add(made);
+        return made;
+    }
+
+    /**
+     * Makes a channel. Does not block: the first request connects.
+     *
+     * @param address the address of the other side, or its host name
+     * @param port 1 to 65535
+     * @return the channel, which the caller closes; {@link #close} closes it too
+     */
+    public Channel connect(String address, int port) {
+        checkOpen();
+        Channel made = new Channel(this, Objects.requireNonNull(address, "address"), port);
+        open.add(made);
+        return made;
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task, "rpma-channels-connections");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private void run() {
+        try {
+            loop.run();
+        } catch (InterruptedException e) {
+            log("the thread was interrupted, and serves no more");
+        }
+    }
+
+    private void failed(Object source, Throwable cause) {
+        Link link = source instanceof RpmaConn conn ? links.get(conn) : null;
+        LOGGER.log(Logger.Level.WARNING, String.valueOf(link == null ? source : link), cause);
+        if (link != null) {
+            link.end(cause.toString(), cause);
+        }
+    }
+
+    ChannelOptions options() {
+        return options;
+    }
+
+    RpmaPeer peer() {
+        return peer;
+    }
+
+    RpmaEventLoop loop() {
+        return loop;
+    }
+
+    boolean isOwnThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    /** Runs a task that can block. */
+    void execute(Runnable task) {
+        synchronized (idle) {
+            tasks++;
+        }
+        boolean begun = false;
+        try {
+            threads.execute(() -> {
+                try {
+                    task.run();
+                } finally {
+                    ended();
+                }
+            });
+            begun = true;
+        } finally {
+            if (!begun) {
+                ended();
+            }
+        }
+    }
+
+    private void ended() {
+        synchronized (idle) {
+            tasks--;
+            idle.notifyAll();
+        }
+    }
+
+    void log(String message) {
+        LOGGER.log(Logger.Level.WARNING, message);
+    }
+
+    void add(RpmaConn conn, Link link) {
+        links.put(conn, link);
+    }
+
+    void remove(RpmaConn conn) {
+        links.remove(conn);
+    }
+
+    void remove(Channel channel) {
+        open.remove(channel);
+    }
+
+    /**
+     * Closes the channels, stops to listen, and ends the thread. Blocks while connections end: see
+     * {@link RpmaConn#close}. Has no effect if it is already closed.
+     *
+     * @throws IllegalStateException if the thread of the channels calls it
+     */
+    @Override
+    public void close() {
+        if (isOwnThread()) {
+            throw new IllegalStateException("the thread of the channels can't wait for its own end");
+        }
+        synchronized (idle) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        List.copyOf(open).forEach(Channel::close);
+        List.copyOf(listening).forEach(Listening::close);
+        boolean interrupted = awaitIdle();
+        loop.close();
+        threads.shutdown();
+        peer.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until all connections are closed; returns whether the thread was interrupted. */
+    private boolean awaitIdle() {
+        long deadline = System.nanoTime() + CLOSE_NANOS;
+        boolean interrupted = false;
+        synchronized (idle) {
+            long left = CLOSE_NANOS;
+            while ((tasks > 0 || !links.isEmpty()) && left > 0) {
+                try {
+                    NANOSECONDS.timedWait(idle, left);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+                left = deadline - System.nanoTime();
+            }
+        }
+        return interrupted;
+    }
+
+    private void checkOpen() {
+        synchronized (idle) {
+            if (closed) {
+                throw new IllegalStateException("the channels are closed");
+            }
+        }
+    }
+}

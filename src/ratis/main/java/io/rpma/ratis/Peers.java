@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.ratis;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
+import io.rpma.channel.Channel;
+import io.rpma.channel.Channels;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.client.RaftClientConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.exceptions.TimeoutIOException;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
+import org.apache.ratis.util.IOUtils;
+import org.apache.ratis.util.NetUtils;
+import org.apache.ratis.util.PeerProxyMap;
+
+/** The channels to the servers of a group. */
+final class Peers extends PeerProxyMap<Peers.Peer> {
+    private final Source source;
+    private final long timeoutMs;
+
+    /** Makes the channels when the first one is needed. */
+    interface Source extends Closeable {
+        /**
+         * Returns the channels that reach an address.
+         *
+         * @throws IOException if no device reaches it
+         */
+        Channels get(String address) throws IOException;
+    }
+
+    /** The channels of a client, whose device is the one that reaches the first server. */
+    static Source ofClient(RaftProperties properties) {
+        return new Source() {
+            private Channels channels;
+
+            @Override
+            public synchronized Channels get(String address) throws IOException {
+                if (channels == null) {
+                    try {
+                        channels = Channels.create(RpmaDevice.remote(address), RpmaConfigKeys.options(properties));
+                    } catch (RpmaException e) {
+                        throw new IOException(e.getMessage(), e);
+                    }
+                }
+                return channels;
+            }
+
+            @Override
+            public synchronized void close() {
+                if (channels != null) {
+                    channels.close();
+                }
+            }
+        };
+    }
+
+    /** A channel to a server. */
+    static final class Peer implements Closeable {
+        private final RaftPeer peer;
+        private final Channel channel;
+        private final long timeoutMs;
+
+        private Peer(RaftPeer peer, Source source, long timeoutMs) throws IOException {
+            this.peer = peer;
+            this.timeoutMs = timeoutMs;
+            InetSocketAddress address = NetUtils.createSocketAddr(peer.getAddress());
+            if (address.isUnresolved()) {
+                throw new IOException("unknown host: " + peer);
+            }
+            String host = address.getAddress().getHostAddress();
+            channel = source.get(host).connect(host, address.getPort());
+        }
+
+        /**
+         * Calls the server.
+         *
+         * @param addedMs is added to the timeout of requests
+         */
+        <T> CompletableFuture<T> send(Call call, MessageLite request, Parser<T> replies, long addedMs)
+                throws IOException {
+            try {
+                return channel.request(
+                        Wire.message(call.ordinal(), request),
+                        bytes -> Wire.parseAnswer(bytes, replies),
+                        timeoutMs + addedMs,
+                        TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw IOUtils.toInterruptedIOException("interrupted: " + call + " to " + peer, e);
+            } catch (IllegalStateException e) {
+                throw new IOException(e.getMessage(), e); // closed meanwhile
+            }
+        }
+
+        /** Calls the server and waits for the reply. */
+        <T> T call(Call call, MessageLite request, Parser<T> replies, long addedMs) throws IOException {
+            CompletableFuture<T> reply = send(call, request, replies, addedMs);
+            try {
+                return reply.get();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw IOUtils.toInterruptedIOException("interrupted: " + call + " to " + peer, e);
+            } catch (ExecutionException e) {
+                throw toIOException(e.getCause());
+            }
+        }
+
+        @Override
+        public void close() {
+            channel.abort();
+        }
+
+        @Override
+        public String toString() {
+            return peer.toString();
+        }
+    }
+
+    Peers(String name, RaftProperties properties, Source source) {
+        this(name, RaftClientConfigKeys.Rpc.requestTimeout(properties).toLong(TimeUnit.MILLISECONDS), source);
+    }
+
+    private Peers(String name, long timeoutMs, Source source) {
+        super(name, peer -> new Peer(peer, source, timeoutMs));
+        this.source = source;
+        this.timeoutMs = timeoutMs;
+    }
+
+    /** Returns the exception as Ratis knows it. */
+    static IOException toIOException(Throwable thrown) {
+        if (thrown instanceof java.util.concurrent.CompletionException && thrown.getCause() != null) {
+            return toIOException(thrown.getCause());
+        }
+        if (thrown instanceof io.rpma.channel.ChannelException.TimeoutException) {
+            return new TimeoutIOException(thrown.getMessage(), thrown);
+        }
+        return IOUtils.asIOException(thrown);
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        IOUtils.cleanup(null, source);
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.ratis;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
+import io.rpma.channel.Channels;
+import io.rpma.channel.RequestHandler;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.ReadIndexReplyProto;
+import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.rpc.RpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerRpcWithProxy;
+import org.apache.ratis.server.protocol.RaftServerAsynchronousProtocol;
+import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
+import org.apache.ratis.util.CodeInjectionForTesting;
+import org.apache.ratis.util.JavaUtils;
+
+/** The end of a server: it answers clients and other servers, and calls other servers. */
+final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> implements RaftServerAsynchronousProtocol {
+    /** The place at which Ratis's tests delay calls to other servers. */
+    static final String SEND_SERVER_REQUEST = RpmaServerRpc.class.getSimpleName() + ".sendServerRequest";
+
+    private final RaftServer server;
+    private final Own own;
+
+    /** Handlers of Ratis can block, so the thread of the channels does not run them. */
+    private final ExecutorService threads;
+
+    /** The channels of this server, which it listens with and calls with. */
+    private static final class Own implements Peers.Source {
+        private final String host;
+        private final int port;
+        private final RaftProperties properties;
+        private Channels channels;
+
+        Own(RaftProperties properties) {
+            this.properties = properties;
+            String configured = RpmaConfigKeys.Server.host(properties);
+            host = configured == null || configured.isEmpty() ? null : configured;
+            port = RpmaConfigKeys.Server.port(properties);
+        }
+
+        synchronized void listen(RequestHandler handler) throws IOException {
+            if (port == 0) {
+                throw new IOException("no port: set " + RpmaConfigKeys.Server.PORT_KEY);
+            }
+            try {
+                channels = Channels.create(RpmaDevice.local(address()), RpmaConfigKeys.options(properties));
+                channels.listen(address(), port, handler);
+            } catch (RpmaException e) {
+                throw new IOException(e.getMessage(), e);
+            }
+        }
+
+        String address() throws IOException {
+            if (host != null) {
+                return host;
+            }
+            return RpmaDevice.list().stream()
+                    .flatMap(device -> device.addresses().stream())
+                    .map(InetAddress::getHostAddress)
+                    .findFirst()
+                    .orElseThrow(() -> new IOException("no active RDMA device: see 'rdma link'"));
+        }
+
+        @Override
+        public synchronized Channels get(String address) throws IOException {
+            if (channels == null) {
+                throw new IOException("this server is not started");
+            }
+            return channels;
+        }
+
+        @Override
+        public synchronized void close() {
+            if (channels != null) {
+                channels.close();
+            }
+        }
+    }
+
+    RpmaServerRpc(RaftServer server) {
+        this(server, new Own(server.getProperties()));
+    }
+
+    private RpmaServerRpc(RaftServer server, Own own) {
+        super(server::getId, id -> new Peers(id.toString(), server.getProperties(), own));
+        this.server = server;
+        this.own = own;
+        threads = Executors.newCachedThreadPool(task -> {
+            Thread thread = new Thread(task, server.getId() + "-rpma");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    @Override
+    public RpcType getRpcType() {
+        return RpmaRpcType.INSTANCE;
+    }
+
+    @Override
+    public InetSocketAddress getInetSocketAddress() {
+        try {
+            return new InetSocketAddress(own.address(), own.port);
+        } catch (IOException e) {
+            throw new IllegalStateException(e.getMessage(), e);
+        }
+    }
+
+    @Override
+    protected void startImpl() throws IOException {
+        own.listen(this::handle);
+    }
+
+    @Override
+    public void closeImpl() throws IOException {
+        super.closeImpl();
+        own.close();
+        threads.shutdown();
+    }
+
+    private void handle(ByteBuffer bytes, RequestHandler.Answer answer) throws InvalidProtocolBufferException {
+        Call call = bytes.hasRemaining() ? Call.of(bytes.get()) : null;
+        if (call == null) {
+            answer.refuse("an unknown call");
+            return;
+        }
+        MessageLite request = Wire.parse(bytes, call.parser());
+        threads.execute(() -> {
+            try {
+                call.answer(server, request).whenComplete((reply, thrown) -> answer.send(
+                        thrown == null ? Wire.message(Wire.REPLY, reply) : Wire.exception(thrown)));
+            } catch (IOException | RuntimeException e) {
+                answer.send(Wire.exception(e));
+            }
+        });
+    }
+
+    @Override
+    public RequestVoteReplyProto requestVote(RequestVoteRequestProto request) throws IOException {
+        return call(Call.REQUEST_VOTE, request.getServerRequest(), request, RequestVoteReplyProto.parser());
+    }
+
+    @Override
+    public AppendEntriesReplyProto appendEntries(AppendEntriesRequestProto request) throws IOException {
+        return call(Call.APPEND_ENTRIES, request.getServerRequest(), request, AppendEntriesReplyProto.parser());
+    }
+
+    @Override
+    public InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request) throws IOException {
+        return call(Call.INSTALL_SNAPSHOT, request.getServerRequest(), request, InstallSnapshotReplyProto.parser());
+    }
+
+    @Override
+    public StartLeaderElectionReplyProto startLeaderElection(StartLeaderElectionRequestProto request)
+            throws IOException {
+        return call(
+                Call.START_LEADER_ELECTION,
+                request.getServerRequest(),
+                request,
+                StartLeaderElectionReplyProto.parser());
+    }
+
+    private <T> T call(Call call, RaftRpcRequestProto header, MessageLite request, Parser<T> replies)
+            throws IOException {
+        CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
+        RaftPeerId id = RaftPeerId.valueOf(header.getReplyId());
+        return getProxies().getProxy(id).call(call, request, replies, header.getTimeoutMs());
+    }
+
+    @Override
+    public RaftServerAsynchronousProtocol async() {
+        return this;
+    }
+
+    @Override
+    public CompletableFuture<AppendEntriesReplyProto> appendEntriesAsync(AppendEntriesRequestProto request) {
+        return send(Call.APPEND_ENTRIES, request.getServerRequest(), request, AppendEntriesReplyProto.parser());
+    }
+
+    @Override
+    public CompletableFuture<ReadIndexReplyProto> readIndexAsync(ReadIndexRequestProto request) {
+        return send(Call.READ_INDEX, request.getServerRequest(), request, ReadIndexReplyProto.parser());
+    }
+
+    private <T> CompletableFuture<T> send(
+            Call call, RaftRpcRequestProto header, MessageLite request, Parser<T> replies) {
+        CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
+        try {
+            RaftPeerId id = RaftPeerId.valueOf(header.getReplyId());
+            return getProxies().getProxy(id).send(call, request, replies, header.getTimeoutMs());
+        } catch (IOException e) {
+            return JavaUtils.completeExceptionally(e);
+        }
+    }
+}
