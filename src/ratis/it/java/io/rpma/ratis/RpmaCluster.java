@@ -3,6 +3,8 @@ package io.rpma.ratis;
 
 import io.rpma.RpmaDevice;
 import java.net.InetAddress;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.RaftTestUtil;
 import org.apache.ratis.conf.Parameters;
@@ -31,9 +33,17 @@ final class RpmaCluster extends MiniRaftCluster.RpcBase {
             }
         };
 
+        /** The properties of each class of tests, which changes them. */
+        Map<Class<?>, RaftProperties> PROPERTIES_OF = new ConcurrentHashMap<>();
+
         @Override
         default Factory<RpmaCluster> getFactory() {
             return FACTORY;
+        }
+
+        @Override
+        default RaftProperties getProperties() {
+            return PROPERTIES_OF.computeIfAbsent(getClass(), tests -> new RaftProperties());
         }
     }
 

@@ -357,7 +357,8 @@ public final class Channel implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        late.forEach(request -> request.future.completeExceptionally(new TimeoutException(this + ": no answer in time")));
+        late.forEach(
+                request -> request.future.completeExceptionally(new TimeoutException(this + ": no answer in time")));
         signal();
     }
 

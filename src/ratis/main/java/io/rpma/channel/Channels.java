@@ -19,6 +19,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Phaser;
+import java.util.function.Supplier;
 
 /**
  * A thread and a device for many channels. The thread receives, and calls the handlers of requests and the actions of
@@ -51,19 +53,23 @@ public final class Channels implements AutoCloseable {
     /** An address at which requests arrive. */
     public final class Listening implements AutoCloseable {
         private final RpmaConnCfg cfg = Link.Setup.cfg(options);
-        private final RequestHandler handler;
+        private final Supplier<? extends RequestHandler> handlers;
         private final RpmaEp endpoint;
+        private final RpmaEventLoop.Registration requests;
         private final Set<Serving> servings = ConcurrentHashMap.newKeySet();
 
-        private Listening(String address, int port, RequestHandler handler) {
-            this.handler = handler;
+        /** The acceptances under way, and this side. */
+        private final Phaser acceptances = new Phaser(1);
+
+        private Listening(String address, int port, Supplier<? extends RequestHandler> handlers) {
+            this.handlers = handlers;
             RpmaEp made = null;
             boolean listens = false;
             try {
                 made = RpmaEp.listen(peer, address, port);
                 endpoint = made;
                 // The setup of a connection registers memory, which takes longer than the loop can wait.
-                loop.on(Channels.this::execute).onRequest(endpoint, cfg, this::accept);
+                requests = loop.on(this::execute).onRequest(endpoint, cfg, this::accept);
                 listens = true;
             } finally {
                 if (!listens) {
@@ -71,6 +77,25 @@ public final class Channels implements AutoCloseable {
                         made.close();
                     }
                     cfg.close();
+                }
+            }
+        }
+
+        private void execute(Runnable acceptance) {
+            acceptances.register();
+            boolean begun = false;
+            try {
+                Channels.this.execute(() -> {
+                    try {
+                        acceptance.run();
+                    } finally {
+                        acceptances.arriveAndDeregister();
+                    }
+                });
+                begun = true;
+            } finally {
+                if (!begun) {
+                    acceptances.arriveAndDeregister();
                 }
             }
         }
@@ -83,7 +108,7 @@ public final class Channels implements AutoCloseable {
             try (Link.Setup setup = new Link.Setup(Channels.this)) {
                 setup.post(request);
                 RpmaConn conn = request.connect(options.hello().toPrivateData());
-                Serving serving = new Serving(Channels.this, handler, servings::remove);
+                Serving serving = new Serving(Channels.this, handlers.get(), servings::remove);
                 servings.add(serving);
                 serving.start(setup.link(conn, other, serving, "a client of " + this));
             }
@@ -98,6 +123,8 @@ public final class Channels implements AutoCloseable {
             if (!listening.remove(this)) {
                 return;
             }
+            requests.cancel();
+            acceptances.arriveAndAwaitAdvance(); // a request belongs to the endpoint
             endpoint.close();
             cfg.close();
             long deadline = System.nanoTime() + FINISH_NANOS;
@@ -155,13 +182,13 @@ public final class Channels implements AutoCloseable {
      *
      * @param address an address of the device: see {@link RpmaEp#listen}
      * @param port 1 to 65535
-     * @param handler answers the requests
+     * @param handlers makes the handler of the requests of each connection
      * @return the object that stops this; {@link #close} stops it too
      * @throws io.rpma.RpmaException if the device does not have the address, or the port is taken
      */
-    public Listening listen(String address, int port, RequestHandler handler) {
+    public Listening listen(String address, int port, Supplier<? extends RequestHandler> handlers) {
         checkOpen();
-        Listening made = new Listening(address, port, Objects.requireNonNull(handler, "handler"));
+        Listening made = new Listening(address, port, Objects.requireNonNull(handlers, "handlers"));
         listening.add(made);
         return made;
     }

@@ -4,7 +4,7 @@
  *
  * <pre>{@code
  * try (Channels channels = Channels.create(RpmaDevice.local("10.0.0.1"), new ChannelOptions())) {
- *     channels.listen("10.0.0.1", 7000, (request, answer) -> answer.send(Message.of(reverse(request))));
+ *     channels.listen("10.0.0.1", 7000, () -> (request, answer) -> answer.send(Message.of(reverse(request))));
  *     ...
  * }
  *

@@ -26,8 +26,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
 
 /** The calls of a server: the first byte of a request is the number of its call. */
 enum Call {
-    REQUEST_VOTE(
-            RequestVoteRequestProto.parser(), (server, request) -> completedFuture(server.requestVote(request))),
+    REQUEST_VOTE(RequestVoteRequestProto.parser(), (server, request) -> completedFuture(server.requestVote(request))),
     APPEND_ENTRIES(AppendEntriesRequestProto.parser(), RaftServer::appendEntriesAsync),
     READ_INDEX(ReadIndexRequestProto.parser(), RaftServer::readIndexAsync),
     INSTALL_SNAPSHOT(
@@ -41,16 +40,20 @@ enum Call {
             (server, request) -> reply(server.submitClientRequestAsync(ClientProtoUtils.toRaftClientRequest(request)))),
     SET_CONFIGURATION(
             SetConfigurationRequestProto.parser(),
-            (server, request) -> reply(server.setConfigurationAsync(ClientProtoUtils.toSetConfigurationRequest(request)))),
+            (server, request) ->
+                    reply(server.setConfigurationAsync(ClientProtoUtils.toSetConfigurationRequest(request)))),
     GROUP_MANAGEMENT(
             GroupManagementRequestProto.parser(),
-            (server, request) -> reply(server.groupManagementAsync(ClientProtoUtils.toGroupManagementRequest(request)))),
-    GROUP_LIST(GroupListRequestProto.parser(), (server, request) -> server.getGroupListAsync(
-                    ClientProtoUtils.toGroupListRequest(request))
-            .thenApply(ClientProtoUtils::toGroupListReplyProto)),
-    GROUP_INFO(GroupInfoRequestProto.parser(), (server, request) -> server.getGroupInfoAsync(
-                    ClientProtoUtils.toGroupInfoRequest(request))
-            .thenApply(ClientProtoUtils::toGroupInfoReplyProto)),
+            (server, request) ->
+                    reply(server.groupManagementAsync(ClientProtoUtils.toGroupManagementRequest(request)))),
+    GROUP_LIST(
+            GroupListRequestProto.parser(),
+            (server, request) -> server.getGroupListAsync(ClientProtoUtils.toGroupListRequest(request))
+                    .thenApply(ClientProtoUtils::toGroupListReplyProto)),
+    GROUP_INFO(
+            GroupInfoRequestProto.parser(),
+            (server, request) -> server.getGroupInfoAsync(ClientProtoUtils.toGroupInfoRequest(request))
+                    .thenApply(ClientProtoUtils::toGroupInfoReplyProto)),
     TRANSFER_LEADERSHIP(
             TransferLeadershipRequestProto.parser(),
             (server, request) ->
@@ -61,8 +64,8 @@ enum Call {
                     reply(server.snapshotManagementAsync(ClientProtoUtils.toSnapshotManagementRequest(request)))),
     LEADER_ELECTION_MANAGEMENT(
             LeaderElectionManagementRequestProto.parser(),
-            (server, request) -> reply(server.leaderElectionManagementAsync(
-                    ClientProtoUtils.toLeaderElectionManagementRequest(request))));
+            (server, request) -> reply(
+                    server.leaderElectionManagementAsync(ClientProtoUtils.toLeaderElectionManagementRequest(request))));
 
     private static final Call[] CALLS = values();
 

@@ -155,7 +155,11 @@ public interface RpmaConfigKeys {
 
     private static long millis(RaftProperties properties, String key, TimeDuration byDefault) {
         return ConfUtils.getTimeDuration(
-                        properties.getTimeDuration(byDefault.getUnit()), key, byDefault, log(), ConfUtils.requirePositive())
+                        properties.getTimeDuration(byDefault.getUnit()),
+                        key,
+                        byDefault,
+                        log(),
+                        ConfUtils.requirePositive())
                 .toLong(MILLISECONDS);
     }
 

@@ -9,19 +9,24 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexReplyProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.SlidingWindowEntry;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.RaftPeerId;
@@ -43,7 +48,6 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
     private final RaftServer server;
     private final Own own;
 
-    /** Handlers of Ratis can block, so the thread of the channels does not run them. */
     private final ExecutorService threads;
 
     /** The channels of this server, which it listens with and calls with. */
@@ -60,13 +64,13 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
             port = RpmaConfigKeys.Server.port(properties);
         }
 
-        synchronized void listen(RequestHandler handler) throws IOException {
+        synchronized void listen(Supplier<RequestHandler> handlers) throws IOException {
             if (port == 0) {
                 throw new IOException("no port: set " + RpmaConfigKeys.Server.PORT_KEY);
             }
             try {
                 channels = Channels.create(RpmaDevice.local(address()), RpmaConfigKeys.options(properties));
-                channels.listen(address(), port, handler);
+                channels.listen(address(), port, handlers);
             } catch (RpmaException e) {
                 throw new IOException(e.getMessage(), e);
             }
@@ -130,7 +134,7 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
 
     @Override
     protected void startImpl() throws IOException {
-        own.listen(this::handle);
+        own.listen(Requests::new);
     }
 
     @Override
@@ -140,21 +144,77 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
         threads.shutdown();
     }
 
-    private void handle(ByteBuffer bytes, RequestHandler.Answer answer) throws InvalidProtocolBufferException {
-        Call call = bytes.hasRemaining() ? Call.of(bytes.get()) : null;
-        if (call == null) {
-            answer.refuse("an unknown call");
-            return;
+    /**
+     * The requests of a connection, in their order, which Ratis's asynchronous clients rely on. Methods of the server
+     * can block, so the thread of the channels does not call them.
+     */
+    private final class Requests implements RequestHandler {
+        private final Deque<Runnable> tasks = new ArrayDeque<>();
+
+        // of the task under way
+        private final ClientOrder ofLeader = new ClientOrder();
+        private final ClientOrder ofServer = new ClientOrder();
+
+        @Override
+        public void handle(ByteBuffer bytes, Answer answer) throws InvalidProtocolBufferException {
+            Call call = bytes.hasRemaining() ? Call.of(bytes.get()) : null;
+            if (call == null) {
+                answer.refuse("an unknown call");
+                return;
+            }
+            MessageLite request = Wire.parse(bytes, call.parser());
+            synchronized (tasks) {
+                tasks.add(() -> begin(call, request, answer));
+                if (tasks.size() == 1) {
+                    threads.execute(this::run);
+                }
+            }
         }
-        MessageLite request = Wire.parse(bytes, call.parser());
-        threads.execute(() -> {
+
+        private void run() {
+            Runnable task;
+            synchronized (tasks) {
+                task = tasks.element();
+            }
+            while (task != null) {
+                task.run();
+                synchronized (tasks) {
+                    tasks.remove();
+                    task = tasks.peek();
+                }
+            }
+        }
+
+        private void begin(Call call, MessageLite request, Answer answer) {
+            if (request instanceof RaftClientRequestProto client) {
+                RaftRpcRequestProto header = client.getRpcRequest();
+                SlidingWindowEntry place = header.getSlidingWindowEntry();
+                ClientOrder order = header.getToLeader() ? ofLeader : ofServer;
+                order.arrived(place.getSeqNum(), place.getIsFirst(), new ClientOrder.Request() {
+                    @Override
+                    public void submit() {
+                        answer(call, request, answer);
+                    }
+
+                    @Override
+                    public void drop() {
+                        answer.send(Wire.exception(new IOException("the client has repeated the request")));
+                    }
+                });
+            } else {
+                answer(call, request, answer);
+            }
+        }
+
+        private void answer(Call call, MessageLite request, Answer answer) {
             try {
-                call.answer(server, request).whenComplete((reply, thrown) -> answer.send(
-                        thrown == null ? Wire.message(Wire.REPLY, reply) : Wire.exception(thrown)));
+                call.answer(server, request)
+                        .whenComplete((reply, thrown) ->
+                                answer.send(thrown == null ? Wire.message(Wire.REPLY, reply) : Wire.exception(thrown)));
             } catch (IOException | RuntimeException e) {
                 answer.send(Wire.exception(e));
             }
-        });
+        }
     }
 
     @Override

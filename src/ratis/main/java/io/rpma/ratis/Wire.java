@@ -77,8 +77,10 @@ final class Wire {
             cause = cause.getCause();
         }
         byte[] text = (cause.getClass().getName() + "\n" + cause.getMessage()).getBytes(StandardCharsets.UTF_8);
-        return Message.of(
-                ByteBuffer.allocate(1 + text.length).put((byte) EXCEPTION).put(text).flip());
+        return Message.of(ByteBuffer.allocate(1 + text.length)
+                .put((byte) EXCEPTION)
+                .put(text)
+                .flip());
     }
 
     /** Makes the exception again, if it is one of Ratis that has only a message. */

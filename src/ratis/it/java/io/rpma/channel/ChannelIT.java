@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.channel;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.rpma.RpmaDevice;
+import io.rpma.channel.ChannelException.LostException;
+import io.rpma.channel.ChannelException.RefusedException;
+import io.rpma.channel.ChannelException.TimeoutException;
+import io.rpma.testing.TestDevice;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests and answers between two {@link Channels} of this JVM. */
+@Tag("stand-in")
+class ChannelIT {
+    private static final int MOST_SMALL = (8 << 10) - Frame.SIZE;
+
+    private final String address = TestDevice.address();
+    private final int port = TestDevice.port();
+    private final List<Channels> open = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        // the close fails if an object of the library is still open
+        open.forEach(Channels::close);
+    }
+
+    private Channels channels(ChannelOptions options) {
+        Channels channels = Channels.create(RpmaDevice.local(address), options);
+        open.add(channels);
+        return channels;
+    }
+
+    private Channel client(ChannelOptions options) {
+        return channels(options).connect(address, port);
+    }
+
+    private static ChannelOptions options() {
+        return new ChannelOptions();
+    }
+
+    private static void echo(ByteBuffer request, RequestHandler.Answer answer) {
+        answer.send(Message.of(request));
+    }
+
+    private static byte[] bytes(ByteBuffer message) {
+        byte[] bytes = new byte[message.remaining()];
+        message.get(bytes);
+        return bytes;
+    }
+
+    private static byte[] random(SplittableRandom random, int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private static CompletableFuture<byte[]> ask(Channel channel, byte[] request) throws InterruptedException {
+        return channel.request(Message.of(request), ChannelIT::bytes, 30, SECONDS);
+    }
+
+    private static Message text(String text) {
+        return Message.of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static <E extends Throwable> E failure(CompletableFuture<?> future, Class<E> type) {
+        return type.cast(assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> future.get(60, SECONDS))
+                .withCauseInstanceOf(type)
+                .actual()
+                .getCause());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, MOST_SMALL, MOST_SMALL + 1, 1 << 16, (1 << 20) + 1, 10 << 20, 64 << 20})
+    void anAnswerOfEachSize(int length) throws Exception {
+        channels(options()).listen(address, port, () -> ChannelIT::echo);
+        Channel client = client(options());
+        byte[] request = random(new SplittableRandom(length), length);
+        assertThat(ask(client, request).get()).isEqualTo(request);
+    }
+
+    @Test
+    void requestsArriveInOrderWhateverTheirSizes() throws Exception {
+        Queue<Integer> order = new ConcurrentLinkedQueue<>();
+        channels(options()).listen(address, port, () -> (request, answer) -> {
+            order.add(request.getInt());
+            answer.send(Message.of(new byte[0]));
+        });
+        Channel client = client(options());
+        List<CompletableFuture<byte[]>> answers = new ArrayList<>();
+        List<Integer> expected = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            int length = i % 7 == 0 ? 100_000 + i : 4 + i % 100;
+            answers.add(ask(client, ByteBuffer.allocate(length).putInt(i).array()));
+            expected.add(i);
+        }
+        for (CompletableFuture<byte[]> answer : answers) {
+            assertThat(answer.get()).isEmpty();
+        }
+        assertThat(order).containsExactlyElementsOf(expected);
+    }
+
+    @Test
+    void manyThreadsShareAChannel() throws Exception {
+        channels(options()).listen(address, port, () -> ChannelIT::echo);
+        Channel client = client(options());
+        List<CompletableFuture<Void>> threads = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            SplittableRandom random = new SplittableRandom(i);
+            threads.add(CompletableFuture.runAsync(() -> {
+                for (int n = 0; n < 300; n++) {
+                    byte[] request = random(random, random.nextInt(n % 20 == 0 ? 200_000 : 2_000));
+                    try {
+                        assertThat(ask(client, request).get()).isEqualTo(request);
+                    } catch (InterruptedException | ExecutionException e) {
+                        throw new AssertionError(e);
+                    }
+                }
+            }));
+        }
+        for (CompletableFuture<Void> thread : threads) {
+            thread.get();
+        }
+    }
+
+    @Test
+    void aRefusalHasItsReasonAndTheConnectionRemains() throws Exception {
+        channels(options()).listen(address, port, () -> (request, answer) -> {
+            if (request.hasRemaining()) {
+                throw new Exception("bytes are not welcome");
+            }
+            answer.refuse("ä".repeat(2_000));
+        });
+        Channel client = client(options());
+        assertThat(failure(ask(client, new byte[1]), RefusedException.class)).hasMessage("bytes are not welcome");
+        assertThat(failure(ask(client, new byte[0]), RefusedException.class)).hasMessage("ä".repeat(1_000));
+        assertThat(client.isConnected()).isTrue();
+    }
+
+    @Test
+    void theParsersExceptionIsTheResult() throws Exception {
+        channels(options()).listen(address, port, () -> ChannelIT::echo);
+        Channel client = client(options());
+        CompletableFuture<Object> answer = client.request(
+                text("a"),
+                bytes -> {
+                    throw new IllegalStateException("no");
+                },
+                30,
+                SECONDS);
+        assertThat(failure(answer, IllegalStateException.class)).hasMessage("no");
+        assertThat(ask(client, new byte[2]).get()).hasSize(2);
+    }
+
+    @Test
+    void aRequestWithoutAnAnswerEndsInTime() throws Exception {
+        Queue<RequestHandler.Answer> late = new ConcurrentLinkedQueue<>();
+        channels(options()).listen(address, port, () -> (request, answer) -> {
+            if (request.hasRemaining()) {
+                late.add(answer);
+            } else {
+                answer.send(Message.of(request));
+            }
+        });
+        Channel client = client(options());
+        assertThat(ask(client, new byte[0]).get()).isEmpty();
+        CompletableFuture<byte[]> answer = client.request(text("a"), ChannelIT::bytes, 50, MILLISECONDS);
+        failure(answer, TimeoutException.class);
+        RequestHandler.Answer lateAnswer = late.remove();
+        lateAnswer.send(text("late"));
+        assertThat(ask(client, new byte[0]).get()).isEmpty();
+        assertThatIllegalStateException().isThrownBy(() -> lateAnswer.send(text("twice")));
+    }
+
+    @Test
+    void aRequestWaitsForRoom() throws Exception {
+        Queue<RequestHandler.Answer> held = new ConcurrentLinkedQueue<>();
+        CountDownLatch arrived = new CountDownLatch(2);
+        channels(options().setUnanswered(2, 1 << 20)).listen(address, port, () -> (request, answer) -> {
+            held.add(answer);
+            arrived.countDown();
+        });
+        Channel client = client(options().setUnanswered(3, 1 << 20));
+        List<CompletableFuture<byte[]>> answers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            answers.add(ask(client, new byte[1]));
+        }
+        // Only two are sent, because the other side takes no more, and this side permits three.
+        arrived.await();
+        CompletableFuture<byte[]> fourth = client.request(text("a"), ChannelIT::bytes, 50, MILLISECONDS);
+        failure(fourth, TimeoutException.class);
+        assertThat(held).hasSize(2);
+        while (!answers.get(2).isDone()) {
+            RequestHandler.Answer answer = held.poll();
+            if (answer != null) {
+                answer.send(text("b"));
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        for (CompletableFuture<byte[]> answer : answers) {
+            assertThat(answer.get()).containsExactly('b');
+        }
+    }
+
+    @Test
+    void anActionMaySendButNotWait() throws Exception {
+        channels(options()).listen(address, port, () -> ChannelIT::echo);
+        Channel client = client(options().setUnanswered(1, 100));
+        CompletableFuture<byte[]> second = ask(client, new byte[1]).thenCompose(answer -> {
+            try {
+                CompletableFuture<byte[]> next = ask(client, new byte[2]);
+                failureAtOnce(ask(client, new byte[3]));
+                return next;
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        assertThat(second.get()).hasSize(2);
+    }
+
+    private static void failureAtOnce(CompletableFuture<?> future) {
+        assertThat(future).isCompletedExceptionally();
+    }
+
+    @Test
+    void aMessageThatIsTooLong() throws Exception {
+        channels(options().setMessageSize(1_000)).listen(address, port, () -> (request, answer) -> {
+            answer.send(Message.of(new byte[request.getInt()]));
+        });
+        Channel client = client(options().setMessageSize(2_000));
+        byte[] request = ByteBuffer.allocate(1_001).putInt(0).array();
+        assertThatIllegalArgumentException().isThrownBy(() -> ask(client, new byte[2_001]));
+        assertThat(failure(ask(client, request), ChannelException.class))
+                .hasMessage(address + " port " + port + ": a message of 1001 bytes, and its limit is 1000");
+        assertThat(failure(ask(client, ByteBuffer.allocate(4).putInt(1_001).array()), RefusedException.class))
+                .hasMessage("the answer has 1001 bytes, and the limit is 1000");
+        assertThat(ask(client, ByteBuffer.allocate(4).putInt(1_000).array()).get())
+                .hasSize(1_000);
+    }
+
+    @Test
+    void nothingListens() throws Exception {
+        Channel client = client(options().setPauses(60, 60, SECONDS));
+        assertThat(failure(ask(client, new byte[1]), LostException.class))
+                .hasMessageContaining("rpma_conn_req_connect");
+        CompletableFuture<byte[]> second = ask(client, new byte[1]);
+        assertThat(second).isCompletedExceptionally();
+        assertThat(failure(second, LostException.class)).hasMessageContaining("the next attempt is in ");
+    }
+
+    @Test
+    void aChannelConnectsAgain() throws Exception {
+        Channels server = channels(options());
+        CountDownLatch arrived = new CountDownLatch(1);
+        Channels.Listening first = server.listen(address, port, () -> (request, answer) -> {
+            if (request.hasRemaining()) {
+                answer.send(Message.of(request));
+            } else {
+                arrived.countDown();
+            }
+        });
+        Channel client = client(options().setPauses(1, 1, MILLISECONDS));
+        assertThat(ask(client, new byte[3]).get()).hasSize(3);
+        CompletableFuture<byte[]> unanswered = ask(client, new byte[0]);
+        arrived.await();
+        first.close();
+        failure(unanswered, LostException.class);
+        server.listen(address, port, () -> ChannelIT::echo);
+        byte[] answer = null;
+        while (answer == null) {
+            try {
+                answer = ask(client, new byte[4]).get();
+            } catch (ExecutionException e) {
+                assertThat(e).hasCauseInstanceOf(LostException.class);
+            }
+        }
+        assertThat(answer).hasSize(4);
+    }
+
+    @Test
+    void aCloseWaitsForAnswers() throws Exception {
+        Queue<RequestHandler.Answer> held = new ConcurrentLinkedQueue<>();
+        CountDownLatch arrived = new CountDownLatch(1);
+        channels(options()).listen(address, port, () -> (request, answer) -> {
+            held.add(answer);
+            arrived.countDown();
+        });
+        Channel client = client(options());
+        CompletableFuture<byte[]> answer = ask(client, new byte[1]);
+        arrived.await();
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(client::close);
+        held.element().send(text("last"));
+        closed.get();
+        assertThat(answer.getNow(null)).containsExactly('l', 'a', 's', 't');
+        assertThatIllegalStateException().isThrownBy(() -> ask(client, new byte[1]));
+    }
+
+    @Test
+    void aClosedServerAnswersWhatHasArrived() throws Exception {
+        Channels server = channels(options());
+        CountDownLatch arrived = new CountDownLatch(20);
+        Queue<RequestHandler.Answer> held = new ConcurrentLinkedQueue<>();
+        Channels.Listening listening = server.listen(address, port, () -> (request, answer) -> {
+            held.add(answer);
+            arrived.countDown();
+        });
+        Channel client = client(options());
+        List<CompletableFuture<byte[]>> answers = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            answers.add(ask(client, new byte[1]));
+        }
+        arrived.await();
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(listening::close);
+        held.forEach(answer -> answer.send(text("a")));
+        closed.get();
+        for (CompletableFuture<byte[]> answer : answers) {
+            assertThat(answer.get()).containsExactly('a');
+        }
+    }
+
+    @Test
+    void anAbortDoesNotWait() throws Exception {
+        channels(options()).listen(address, port, () -> (request, answer) -> {});
+        Channel client = client(options());
+        CompletableFuture<byte[]> answer = ask(client, new byte[1]);
+        client.abort();
+        failure(answer, LostException.class);
+    }
+
+    @Test
+    void clientsBeyondTheLimitAreRejected() throws Exception {
+        channels(options().setConnections(1)).listen(address, port, () -> ChannelIT::echo);
+        Channel first = client(options());
+        assertThat(ask(first, new byte[1]).get()).hasSize(1);
+        Channel second = client(options());
+        failure(ask(second, new byte[1]), LostException.class);
+        assertThat(ask(first, new byte[1]).get()).hasSize(1);
+    }
+}
