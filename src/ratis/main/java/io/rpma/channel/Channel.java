@@ -90,6 +90,10 @@ public final class Channel implements AutoCloseable {
     private long sentBytes;
     private long unsentBytes;
     private boolean ticking;
+
+    /** Whether the thread of the channels completes the futures of requests that it has removed. */
+    private boolean completing;
+
     private boolean connecting;
     private boolean closed;
     private Link link;
@@ -294,12 +298,14 @@ public final class Channel implements AutoCloseable {
                 sentBytes -= request.length;
                 failures = 0;
                 failed = sendUnsent();
+                completing = true;
                 room.signalAll();
             } finally {
                 lock.unlock();
             }
             request.answered(frame.kind(), message);
             fail(failed);
+            completed();
         }
 
         @Override
@@ -353,18 +359,20 @@ public final class Channel implements AutoCloseable {
                     late.add(request);
                 }
             }
+            completing = true;
             tickLater();
         } finally {
             lock.unlock();
         }
         late.forEach(
                 request -> request.future.completeExceptionally(new TimeoutException(this + ": no answer in time")));
-        signal();
+        completed();
     }
 
-    private void signal() {
+    private void completed() {
         lock.lock();
         try {
+            completing = false;
             room.signalAll();
         } finally {
             lock.unlock();
@@ -419,7 +427,7 @@ public final class Channel implements AutoCloseable {
     }
 
     private boolean isAnyAwaited() {
-        return !unsent.isEmpty() || sent.values().stream().anyMatch(request -> !request.future.isDone());
+        return completing || !unsent.isEmpty() || sent.values().stream().anyMatch(request -> !request.future.isDone());
     }
 
     @Override

@@ -322,8 +322,23 @@ final class Link {
     }
 
     private void handle(RpmaConnEvent event) {
-        if (event != RpmaConnEvent.ESTABLISHED) {
-            end(event.description(), null);
+        if (event == RpmaConnEvent.ESTABLISHED) {
+            return;
+        }
+        // The event can overtake messages that arrived before it.
+        RpmaCompletions completions = RpmaCompletions.create(BATCH);
+        while (isOpen() && conn.getCq().poll(completions) > 0) {
+            handle(conn.getCq(), completions);
+        }
+        end(event.description(), null);
+    }
+
+    private boolean isOpen() {
+        lock.lock();
+        try {
+            return end == null;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -406,6 +421,7 @@ final class Link {
             for (int i = 0; i < frame.read(); i++) {
                 outgoing.giveBack(offers.remove());
             }
+            progress.signalAll();
         } finally {
             lock.unlock();
         }
@@ -495,12 +511,12 @@ final class Link {
         }
     }
 
-    /** Waits until the other side's device has all that was sent, until the connection ends, or for a time. */
+    /** Waits until the other side has all that was sent, until the connection ends, or for a time. */
     void awaitSent(long nanos) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             long left = nanos;
-            while (end == null && left > 0 && !(waiting.isEmpty() && hasBuffer())) {
+            while (end == null && left > 0 && !(waiting.isEmpty() && offers.isEmpty() && hasBuffer())) {
                 left = progress.awaitNanos(left);
             }
             if (end != null || left <= 0) {
