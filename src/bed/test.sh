@@ -11,13 +11,14 @@ pmem_tags="persistent-memory-too | persistent-memory"
 # The tags of the tests that need what soft-iWARP lacks: docs/testing.md explains them.
 siw_lacks="atomics | completions-after-end | datagrams | empty-receives | extended-queue-pairs | full-queues"
 siw_lacks+=" | immediate-data | infiniband-cm | many-connections | read-parts | remote-errors | solicited-events"
+siw_tags="!($qemu_tags) & !($siw_lacks)"
 
 # The groups of tests, in the order of the help, and the seconds that each takes on two processors without KVM, with all guests
 # made and after the build.
-groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 images)
+groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 ratis ratis-suite images)
 declare -A group_seconds=(
     [library]=500 [checks]=60 [soak]=400 [examples]=520 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
-    [aarch64]=80 [images]=7200
+    [aarch64]=80 [ratis]=480 [ratis-suite]=1500 [images]=7200
 )
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
@@ -31,6 +32,8 @@ foreign_tag=aarch64
 device_executions=(device-tests process-tests)
 # Maven's options for the programs that use the library: the examples, tools and benchmarks.
 apps=(-f src/apps/pom.xml)
+# Maven's options for the channels and the transport of Ratis.
+ratis=(-f src/ratis/pom.xml)
 # Maven's options for the project of the next parts.
 project=()
 # In a guest with one emulated processor, tests at the same time wait for each other.
@@ -156,6 +159,7 @@ test_guests() {
     fi
     ! wants soak || echo "$row $(booting_bed soak)"
     ! wants examples || echo "$row $(booting_bed examples)"
+    ! wants ratis && ! wants ratis-suite || echo "$row $(booting_bed examples)"
     ! wants pmem || echo "$row $(qemu_bed)"
     for group in bed hosts consumers power-cuts; do
         ! wants "$group" || echo "${rows[0]} $(booting_bed "$group")"
@@ -341,6 +345,10 @@ build_for_tests() {
     end_part
     # The programs show a sanitizer nothing that the tests of the library do not.
     if ! $sanitize && ((${#failures[@]} == 0)); then
+        start_part build-ratis "the build of the channels and the transport of Ratis" mvn -B -ntp "${ratis[@]}" package
+        end_part
+    fi
+    if ! $sanitize && ((${#failures[@]} == 0)); then
         start_part build-apps "the build of the examples, tools and benchmarks" mvn -B -ntp "${apps[@]}" process-test-classes
         end_part
     fi
@@ -360,16 +368,18 @@ test_in_parts() {
     ! wants soak || start_soak_parts
     if wants examples; then
         part_options=("-Dit.wanted=processes & !library")
-        start_apps_part examples "$row" "$(booting_bed examples)" "!($qemu_tags)"
+        start_project_part apps examples "$row" "$(booting_bed examples)" "!($qemu_tags)"
         part_options=("-Dit.wanted=any() | none()")
         # Debian's kernels for QEMU and KVM have no module of soft-iWARP.
         if [[ $(booting_bed examples) == uml ]]; then
-            start_siw_part examples-siw start_apps_part
+            on_siw start_project_part apps examples-siw "$row" uml "$siw_tags"
         else
             summaries+=("tests of the programs on soft-iWARP: not run, they need user-mode Linux")
         fi
         part_options=()
     fi
+    ! wants ratis || start_ratis_parts ratis ratis
+    ! wants ratis-suite || start_ratis_parts ratis-suite "ratis | ratis-suite"
     for other in power-cuts consumers hosts bed; do
         ! wants "$other" || start_booting_parts "$other"
     done
@@ -385,7 +395,7 @@ test_in_parts() {
     if wants pmem; then
         run_options=(--cpus 1)
         part_options=("-Dit.wanted=any() | none()" "${one_at_a_time[@]}")
-        start_apps_part pmem "$row" "$(qemu_bed)" "$pmem_tags"
+        start_project_part apps pmem "$row" "$(qemu_bed)" "$pmem_tags"
         run_options=() part_options=()
     fi
     for other in "${other_rows[@]}"; do
@@ -415,22 +425,34 @@ start_soak_parts() {
         -Dtest.groups=soak -Dtest.excluded=
 }
 
+# Starts tests of Ratis itself, on soft-RoCE and on soft-iWARP. $1: the group, $2: an expression of tags.
+start_ratis_parts() {
+    part_options=("-Dit.wanted=$2")
+    start_project_part ratis "$1" "$row" "$(booting_bed examples)" "!($qemu_tags)"
+    if [[ $(booting_bed examples) == uml ]]; then
+        on_siw start_project_part ratis "$1-siw" "$row" uml "$siw_tags"
+    else
+        summaries+=("tests of Ratis on soft-iWARP: not run, they need user-mode Linux")
+    fi
+    part_options=()
+}
+
 # Starts the parts of the group library: the long ones first, or, while a guest is made, those that need no guest.
 start_library_parts() {
     local part
-    local -a on_host=(host stand-in host-apps stand-in-virtual) on_device=(whole)
+    local -a on_host=(host stand-in host-apps stand-in-ratis stand-in-virtual) on_device=(whole)
     case $bed:$sanitize in
     auto:true) ;;
     auto:*)
-        on_device=(uml uml-apps qemu siw uml-processes)
+        on_device=(uml uml-apps qemu siw uml-processes uml-ratis siw-ratis)
         # The tests that need QEMU do not wait for the kernel of user-mode Linux.
-        ((${#making_jobs[@]} == 0)) || on_device=(qemu uml uml-apps siw uml-processes)
+        ((${#making_jobs[@]} == 0)) || on_device=(qemu uml uml-apps siw uml-processes uml-ratis siw-ratis)
         ;;
     uml:*)
-        on_device=(uml uml-apps siw uml-processes)
+        on_device=(uml uml-apps siw uml-processes uml-ratis siw-ratis)
         summaries+=("tests that need QEMU ($qemu_tags): not run")
         ;;
-    host:*) on_device=(host-device host-device-apps) ;;
+    host:*) on_device=(host-device host-device-apps host-device-ratis) ;;
     esac
     if ((${#making_jobs[@]} > 0)); then
         set -- "${on_host[@]}" "${on_device[@]}"
@@ -439,7 +461,7 @@ start_library_parts() {
     fi
     for part; do
         # The programs show a sanitizer nothing that the tests of the library do not.
-        ! $sanitize || [[ $part != *-apps ]] || continue
+        ! $sanitize || [[ $part != *-apps && $part != *-ratis ]] || continue
         start_library_part "$part"
     done
 }
@@ -452,12 +474,17 @@ start_library_part() {
         start_part host-apps "tests of the examples, tools and benchmarks without a device" \
             mvn -o -B -ntp "${apps[@]}" surefire:test@default-test
         ;;
+    stand-in-ratis)
+        start_part stand-in-ratis "channels on the stand-in" mvn -o -B -ntp "${ratis[@]}" surefire:test@stand-in
+        ;;
     stand-in) start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in ;;
     stand-in-virtual) start_virtual_part ;;
     uml) start_guest_part uml "$row" uml "!($qemu_tags)" device-tests newer-jdk-tests ;;
     uml-processes) start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests ;;
-    siw) start_siw_part siw start_guest_part device-tests ;;
-    uml-apps) start_apps_part uml-apps "$row" uml "!($qemu_tags)" ;;
+    siw) on_siw start_guest_part siw "$row" uml "$siw_tags" device-tests ;;
+    uml-apps) start_project_part apps uml-apps "$row" uml "!($qemu_tags)" ;;
+    uml-ratis) start_project_part ratis uml-ratis "$row" uml "!($qemu_tags)" ;;
+    siw-ratis) on_siw start_project_part ratis siw-ratis "$row" uml "$siw_tags" ;;
     qemu)
         run_options=(--cpus 1)
         start_guest_part qemu "$row" qemu "$qemu_tags" device-tests
@@ -465,9 +492,10 @@ start_library_part() {
         ;;
     whole) start_whole_guest_part "$row" "${bed/auto/qemu}" ;;
     host-device) start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}" ;;
-    host-device-apps)
-        project=("${apps[@]}")
-        start_device_part host-device-apps "tests of the examples and tools on $host_device" \
+    host-device-apps | host-device-ratis)
+        local -n chosen=${1##*-}
+        project=("${chosen[@]}")
+        start_device_part "$1" "device tests of ${project[1]%/pom.xml} on $host_device" \
             "-Drpma.address=$host_address" -- device-tests
         project=()
         ;;
@@ -486,17 +514,18 @@ start_virtual_part() {
     fi
 }
 
-# Starts the tests of the examples and tools in a guest. $1: name, $2: row, $3: bed, $4: an expression of tags.
-start_apps_part() {
-    project=("${apps[@]}")
-    start_guest_part "$@" device-tests
+# Starts device tests of another project in a guest. $1: apps or ratis, $2: name, $3: row, $4: bed, $5: an expression of tags.
+start_project_part() {
+    local -n chosen=$1
+    project=("${chosen[@]}")
+    start_guest_part "${@:2:4}" device-tests
     project=()
 }
 
-# Starts tests on soft-iWARP. $1: name, $2: the function that starts the part, the rest: its executions.
-start_siw_part() {
+# Calls a function that starts a part, for a guest with soft-iWARP.
+on_siw() {
     local -a run_options=(--type siw)
-    "$2" "$1" "$row" uml "!($qemu_tags) & !($siw_lacks)" "${@:3}"
+    "$@"
 }
 
 # Starts all device tests in guests of one kind. $1: row, $2: bed.
@@ -507,7 +536,7 @@ start_whole_guest_part() {
     # Tests that start processes take minutes under this emulation.
     ! is_foreign "$1" || executions=(device-tests)
     start_guest_part "$name" "$1" "$2" "any() | none()" "${executions[@]}"
-    $sanitize || is_foreign "$1" || start_apps_part "$name-apps" "$1" "$2" "any() | none()"
+    $sanitize || is_foreign "$1" || start_project_part apps "$name-apps" "$1" "$2" "any() | none()"
 }
 
 # Starts a part whose tests run in guests: one guest for each execution. Maven runs on this host, and starts "java" in the guest.

@@ -63,6 +63,7 @@ class RxePartsIT {
                     'row=bookworm'                             | library                   | ''                              | bookworm uml,bookworm qemu
                     'wanted_groups=(hosts power-cuts)'         | hosts power-cuts          | ''                              | trixie uml
                     'wanted_groups=(power-cuts) kvm=true'      | power-cuts                | ''                              | trixie kvm
+                    'wanted_groups=(ratis)'                    | ratis                     | ''                              | trixie uml
                     'wanted_groups=(hosts) kvm=true'           | hosts                     | ''                              | trixie uml
                     'wanted_groups=(pmem)'                     | pmem                      | ''                              | trixie qemu
                     'wanted_groups=(aarch64)'                  | aarch64                   | trixie-arm64                    | trixie-arm64 qemu
@@ -70,7 +71,7 @@ class RxePartsIT {
                     'row=trixie-arm64 bed=qemu'                | library                   | ''                              | trixie-arm64 qemu
                     'wanted_groups=(images)'                   | images                    | bookworm backports              | bookworm qemu,backports qemu
                     'sanitize=true all_rows=true'              | library images            | bookworm backports              | trixie qemu,bookworm qemu,backports qemu
-                    'all_rows=true bed=host row=bookworm'      | library checks soak examples pmem bed hosts consumers power-cuts aarch64 images | trixie backports trixie-arm64 | bookworm uml,bookworm qemu,trixie uml,trixie qemu,backports qemu,trixie-arm64 qemu
+                    'all_rows=true bed=host row=bookworm'      | library checks soak examples pmem bed hosts consumers power-cuts aarch64 ratis ratis-suite images | trixie backports trixie-arm64 | bookworm uml,bookworm qemu,trixie uml,trixie qemu,backports qemu,trixie-arm64 qemu
                     """)
     void theGroupsOfARun(String options, String groups, String rows, String guests)
             throws IOException, InterruptedException {

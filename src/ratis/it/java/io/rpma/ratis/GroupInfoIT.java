@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.server.impl.GroupInfoBaseTest;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class GroupInfoIT extends GroupInfoBaseTest<RpmaCluster> implements RpmaCluster.Get {}

@@ -5,8 +5,7 @@ import org.apache.ratis.server.impl.GroupManagementBaseTest;
 import org.apache.ratis.server.impl.MiniRaftCluster;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class GroupManagementIT extends GroupManagementBaseTest {
     @Override
     public MiniRaftCluster.Factory<? extends MiniRaftCluster> getClusterFactory() {

@@ -7,7 +7,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("ratis")
-@Tag("stand-in")
 class LeaderElectionIT extends LeaderElectionTests<RpmaCluster> implements RpmaCluster.Get {
     @Override
     @Test

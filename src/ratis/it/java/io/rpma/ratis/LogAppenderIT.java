@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.LogAppenderTests;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class LogAppenderIT extends LogAppenderTests<RpmaCluster> implements RpmaCluster.Get {}

@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.RaftAsyncTests;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class RaftAsyncIT extends RaftAsyncTests<RpmaCluster> implements RpmaCluster.Get {}

@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.RaftExceptionBaseTest;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class RaftExceptionIT extends RaftExceptionBaseTest<RpmaCluster> implements RpmaCluster.Get {}

@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.server.impl.RaftReconfigurationBaseTest;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class RaftReconfigurationIT extends RaftReconfigurationBaseTest<RpmaCluster> implements RpmaCluster.Get {}

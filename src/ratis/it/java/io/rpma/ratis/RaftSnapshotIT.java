@@ -5,5 +5,4 @@ import org.apache.ratis.statemachine.RaftSnapshotBaseTest;
 import org.junit.jupiter.api.Tag;
 
 @Tag("ratis")
-@Tag("stand-in")
 class RaftSnapshotIT extends RaftSnapshotBaseTest<RpmaCluster> implements RpmaCluster.Get {}

@@ -5,5 +5,4 @@ import org.apache.ratis.RetryCacheTests;
 import org.junit.jupiter.api.Tag;
 
 @Tag("ratis")
-@Tag("stand-in")
 class RetryCacheIT extends RetryCacheTests<RpmaCluster> implements RpmaCluster.Get {}

@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.server.impl.ServerPauseResumeTest;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class ServerPauseResumeIT extends ServerPauseResumeTest<RpmaCluster> implements RpmaCluster.Get {}

@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.server.ServerRestartTests;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class ServerRestartIT extends ServerRestartTests<RpmaCluster> implements RpmaCluster.Get {}

@@ -4,6 +4,5 @@ package io.rpma.ratis;
 import org.apache.ratis.statemachine.SnapshotManagementTest;
 import org.junit.jupiter.api.Tag;
 
-@Tag("ratis")
-@Tag("stand-in")
+@Tag("ratis-suite")
 class SnapshotManagementIT extends SnapshotManagementTest<RpmaCluster> implements RpmaCluster.Get {}

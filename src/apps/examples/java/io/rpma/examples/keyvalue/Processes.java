@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.examples.keyvalue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** The servers of a store on this host, each a process of its own. */
+final class Processes implements AutoCloseable {
+    private final Path directory;
+    private final String servers;
+    private final Map<String, Process> processes = new TreeMap<>();
+
+    /**
+     * Makes a store without a process.
+     *
+     * @param directory for the logs of the servers
+     * @param address an address of this host's RDMA device
+     * @param port the first of the ports
+     */
+    Processes(Path directory, String address, int port, List<String> ids) {
+        this.directory = directory;
+        List<String> places = new ArrayList<>();
+        for (String id : ids) {
+            places.add(id + "=" + address + ":" + (port + places.size()));
+        }
+        servers = String.join(",", places);
+    }
+
+    Group group() {
+        return Group.parse(servers);
+    }
+
+    /** Starts the process of a server. */
+    void start(String id) throws IOException {
+        File output = directory.resolve(id + ".log").toFile();
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xmx128m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        KeyValue.class.getName(),
+                        "server",
+                        "--servers",
+                        servers,
+                        "--id",
+                        id,
+                        "--directory",
+                        directory.resolve(id).toString())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(output))
+                .start();
+        processes.put(id, process);
+    }
+
+    /** Kills the process of a server, as a crash or {@code kill -9} does. */
+    void kill(String id) throws InterruptedException {
+        processes.remove(id).destroyForcibly().waitFor();
+    }
+
+    /** Returns the ids of the servers whose processes have ended by themselves. */
+    List<String> ended() {
+        return processes.entrySet().stream()
+                .filter(entry -> !entry.getValue().isAlive())
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        processes.values().forEach(Process::destroy);
+        try {
+            for (Process process : processes.values()) {
+                if (!process.waitFor(10, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                }
+            }
+        } catch (InterruptedException e) {
+            processes.values().forEach(Process::destroyForcibly);
+            Thread.currentThread().interrupt();
+        }
+    }
+}
