@@ -69,7 +69,6 @@ static int no_devices(int error)
 		return errno == ENOSYS && access("/sys/class/infiniband_verbs", F_OK) != 0
 			       ? 0
 			       : log_error("ibv_get_device_list()", errno);
-	int rc = count == 0 ? 0 : log_error("rdma_get_devices()", error);
 	for (int i = 0; i < count; i++) {
 		struct ibv_context *context = ibv_open_device(devices[i]);
 		if (context != NULL) {
@@ -77,12 +76,12 @@ static int no_devices(int error)
 			continue;
 		}
 		char what[IBV_SYSFS_NAME_MAX + sizeof("ibv_open_device()")];
-		error = errno;
+		int reason = errno;
 		(void)snprintf(what, sizeof(what), "ibv_open_device(%s)", ibv_get_device_name(devices[i]));
-		(void)log_error(what, error);
+		(void)log_error(what, reason);
 	}
 	ibv_free_device_list(devices);
-	return rc;
+	return count == 0 ? 0 : log_error("rdma_get_devices()", error);
 }
 
 /* the contexts of all devices, pinned as by device_pin(); NULL if the devices can't be listed */

@@ -71,8 +71,10 @@ static bool ring_take(char line[LINE_SIZE])
 	return found;
 }
 
-static void keep(struct thread *thread, const char *line)
+static void keep(struct thread *thread, const char *line, int error)
 {
+	if (log_errno(thread) == 0)
+		thread->error = error;
 	size_t room = THREAD_TEXT_SIZE - thread->text_length;
 	int length = snprintf(thread->text + thread->text_length, room, "%s\n", line);
 	if (length > 0 && (size_t)length < room) {
@@ -94,43 +96,31 @@ static const char *describe(int error, char buffer[REASON_SIZE])
 	return buffer;
 }
 
-/* where the last part of the message begins, which can be the text of an error */
-static size_t reason_of(const char *message)
+/*
+ * Replaces the text of an error that ends the message, which librpma has made with strerror(), by the one in English.
+ * In some languages, two errors have the same text, so the most likely error, errno, is tried first. Returns the error,
+ * or 0 if the message ends with none.
+ */
+static int translate(char text[MESSAGE_SIZE], int likely)
 {
-	size_t begin = 0;
-	for (const char *colon = strstr(message, ": "); colon != NULL; colon = strstr(colon + 1, ": "))
-		begin = (size_t)(colon - message) + 2;
-	return begin;
-}
-
-/* the error with this description in English, or 0 */
-static int errno_of(const char *reason)
-{
+	char *reason = NULL;
+	for (char *colon = strstr(text, ": "); colon != NULL; colon = strstr(colon + 1, ": "))
+		reason = colon + 2;
+	if (reason == NULL)
+		return 0;
+	char buffer[REASON_SIZE];
 	for (int error = 1; error <= LAST_ERRNO; error++) {
-		const char *description = strerrordesc_np(error);
-		if (description != NULL && strcmp(reason, description) == 0)
+		if (strcmp(reason, describe(error, buffer)) == 0)
 			return error;
 	}
-	return 0;
-}
-
-/*
- * replaces the text of an error that ends the message, which librpma has made with strerror(), by the one in English.
- * In some languages, two errors have the same text, so the most likely error, errno, is tried first.
- */
-static void translate(char text[MESSAGE_SIZE], int likely)
-{
-	size_t begin = reason_of(text);
-	if (begin == 0 || errno_of(text + begin) != 0)
-		return;
 	for (int i = 0; i <= LAST_ERRNO; i++) {
 		int error = i == 0 ? likely : i;
-		char buffer[REASON_SIZE];
-		if (strcmp(text + begin, strerror_r(error, buffer, sizeof(buffer))) == 0) {
-			snprintf(text + begin, MESSAGE_SIZE - begin, "%s", describe(error, buffer));
-			return;
+		if (strcmp(reason, strerror_r(error, buffer, sizeof(buffer))) == 0) {
+			snprintf(reason, MESSAGE_SIZE - (size_t)(reason - text), "%s", describe(error, buffer));
+			return error;
 		}
 	}
+	return 0;
 }
 
 /* removes the newline at the end; other control characters come from the caller's arguments and become blanks */
@@ -159,15 +149,14 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 	if (length < 0)
 		text[0] = '\0';
 	make_line(text);
-	if (level <= RPMA_LOG_LEVEL_ERROR)
-		translate(text, error);
+	int reason = level <= RPMA_LOG_LEVEL_ERROR ? translate(text, error) : 0;
 	char line[LINE_SIZE];
 	snprintf(line, sizeof(line), "%c\037%s\037%d\037%s\037%s", '0' + (int)level, file_name, line_no, function_name,
 		 text);
 
 	struct thread *thread = thread_get();
 	if (thread != NULL && (thread->call % 2 == 1 || thread->mark % 2 == 1))
-		keep(thread, line);
+		keep(thread, line, reason);
 	else
 		ring_put(line, strlen(line));
 	errno = error;
@@ -236,21 +225,17 @@ bool log_says(const struct thread *thread, const char *text)
 	return memmem(thread->text, thread->text_length, text, strlen(text)) != NULL;
 }
 
-bool log_says_errno(const struct thread *thread, int error)
+int log_errno(const struct thread *thread)
 {
-	char reason[REASON_SIZE];
-	return thread->text_length > 0 && log_says(thread, describe(error, reason));
+	return thread->text_length > 0 ? thread->error : 0;
 }
 
 bool log_says_only(const struct thread *thread, const char *what, int error)
 {
 	static const char failed[] = " failed: ";
-	char reason[REASON_SIZE];
-	char failure[MESSAGE_SIZE];
-	snprintf(failure, sizeof(failure), "%s%s%s", what, failed, describe(error, reason));
 	const char *end = thread->text + thread->text_length;
 	const char *first = memmem(thread->text, thread->text_length, failed, strlen(failed));
-	if (first == NULL || !log_says(thread, failure))
+	if (first == NULL || log_errno(thread) != error || !log_says(thread, what))
 		return false;
 	const char *rest = first + strlen(failed);
 	return memmem(rest, (size_t)(end - rest), failed, strlen(failed)) == NULL;
@@ -287,6 +272,12 @@ static jbyteArray last_messages(JNI_PARAMS)
 	return jni_bytes(env, thread->text, (jsize)thread->text_length);
 }
 
+static jint last_errno(JNI_PARAMS)
+{
+	const struct thread *thread = thread_get();
+	return thread == NULL ? 0 : log_errno(thread);
+}
+
 static jboolean has_messages(JNI_PARAMS)
 {
 	return ring_count > 0 || dropped > 0;
@@ -310,17 +301,6 @@ static jbyteArray errno_name(JNI_PARAMS, jint error)
 {
 	const char *name = strerrorname_np(error);
 	return name == NULL ? jni_bytes(env, "", 0) : jni_bytes(env, name, (jsize)strlen(name));
-}
-
-static jint errno_of_message(JNI_PARAMS, jbyteArray message)
-{
-	char text[MESSAGE_SIZE];
-	jsize length = (*env)->GetArrayLength(env, message);
-	if (length >= (jsize)sizeof(text))
-		return 0;
-	(*env)->GetByteArrayRegion(env, message, 0, length, (jbyte *)text);
-	text[length] = '\0';
-	return errno_of(text + reason_of(text));
 }
 
 static jbyteArray error_message(JNI_PARAMS, jint code)
@@ -378,11 +358,11 @@ static jbyteArray log_claim(JNI_PARAMS, jbyteArray loader)
 static const JNINativeMethod methods[] = {
 	{ "logClaim", "([B)[B", log_claim },
 	{ "lastMessages", "()[B", last_messages },
+	{ "lastErrno", "()I", last_errno },
 	{ "hasMessages", "()Z", has_messages },
 	{ "nextMessage", "()[B", next_message },
 	{ "errnoMessage", "(I)[B", errno_message },
 	{ "errnoName", "(I)[B", errno_name },
-	{ "errnoOfMessage", "([B)I", errno_of_message },
 	{ "errorMessage", "(I)[B", error_message },
 	{ "logSetThreshold", "(II)I", log_set_threshold },
 	{ "logGetThreshold", "(I)I", log_get_threshold },

@@ -27,8 +27,8 @@ int log_failed(struct thread *thread, int rc);
 /* whether the messages of the thread's current call contain this text */
 bool log_says(const struct thread *thread, const char *text);
 
-/* the same for the text of an errno; a failed post reports its errno only in the log */
-bool log_says_errno(const struct thread *thread, int error);
+/* the errno of the first failure in these messages, or 0; a failed post reports its errno only in the log */
+int log_errno(const struct thread *thread);
 
 /* whether the current call has logged this failure and no other */
 bool log_says_only(const struct thread *thread, const char *what, int error);

@@ -16,7 +16,8 @@
  */
 jint post_failed(struct thread *thread, int rc)
 {
-	if (rc != RPMA_E_PROVIDER || !(log_says_errno(thread, ENOMEM) || log_says_errno(thread, ENOSPC)))
+	int error = log_errno(thread);
+	if (rc != RPMA_E_PROVIDER || (error != ENOMEM && error != ENOSPC))
 		return log_failed(thread, rc);
 	log_discard();
 	return RESULT_QUEUE_FULL;

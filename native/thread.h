@@ -21,6 +21,7 @@ struct thread {
 	_Atomic uint64_t call; /* odd between log_begin() and log_end() */
 	size_t text_length;
 	char text[THREAD_TEXT_SIZE];
+	int error; /* of the first failure in the text */
 	struct thread *previous;
 	struct thread *next;
 };

@@ -135,8 +135,9 @@ public final class RpmaDevice {
         Loader.ensureLoaded();
         long context = getPinned(address, remote);
         if (context < 0) {
+            int errno = Natives.lastErrno();
             RpmaException failure = (RpmaException) Call.failure(GET, context);
-            throw !remote && isOfNoDevice(failure) ? failure.with(advice()) : failure;
+            throw !remote && isOfNoDevice(errno, failure.detail()) ? failure.with(advice()) : failure;
         }
         Log.deliver();
         if (context == 0) {
@@ -145,12 +146,10 @@ public final class RpmaDevice {
         return new RpmaDevice(context);
     }
 
-    private static boolean isOfNoDevice(RpmaException failure) {
-        String detail = failure.detail();
-        return detail.contains(Errno.message(Errno.ENODEV))
-                || detail.contains(Errno.message(Errno.EADDRNOTAVAIL))
-                // a link-local address without its interface
-                || (detail.contains("rdma_bind_addr(") && detail.contains(Errno.message(Errno.EINVAL)));
+    private static boolean isOfNoDevice(int errno, String detail) {
+        // EINVAL is that of a link-local address without its interface
+        return List.of(Errno.ENODEV, Errno.EADDRNOTAVAIL).contains(errno)
+                || (errno == Errno.EINVAL && detail.contains("rdma_bind_addr("));
     }
 
     /**

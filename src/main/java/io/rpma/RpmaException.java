@@ -21,19 +21,18 @@ public final class RpmaException extends RuntimeException {
     private final String errnoName;
 
     /**
-     * @param errno the error of librdmacm or the system; 0 if only the messages of librpma in {@code detail} can name
-     *     it
+     * @param errno the error of librdmacm or the system, or of the messages of librpma in {@code detail}; 0 for none
      * @param hint the remedy, or an empty text
      */
     RpmaException(String operation, RpmaError error, int errno, String detail, String hint) {
         this(
                 operation + " failed: " + error.message() + " (" + error + ")"
                         + (detail.isEmpty() ? "" : ": " + detail)
-                        + (errno == 0 ? "" : " (" + Errno.name(errno) + ")"),
+                        + (errno == 0 || detail.contains(Errno.FAILED) ? "" : " (" + Errno.name(errno) + ")"),
                 hint,
                 operation,
                 error,
-                errno == 0 ? Errno.ofMessages(detail) : errno,
+                errno,
                 detail);
     }
 

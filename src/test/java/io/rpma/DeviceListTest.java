@@ -177,8 +177,9 @@ class DeviceListTest {
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(RpmaDevice::list)
                 .withMessageContaining(
-                        "ibv_open_device(standin0) failed: Resource temporarily unavailable; a limit of the"
-                                + " cgroup")
+                        "ibv_open_device(standin0) failed: Resource temporarily unavailable; rdma_get_devices() failed:"
+                                + " No such device; a limit of the cgroup")
+                .satisfies(e -> assertThat(e.errnoName()).isEqualTo("EAGAIN"))
                 .withMessageContaining("/rdma.max")
                 .satisfies(e -> assertThat(e).hasMessageNotContaining("permissions"));
     }

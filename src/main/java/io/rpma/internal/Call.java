@@ -63,14 +63,15 @@ public final class Call {
         }
         int errno = Result.errno(result);
         if (errno != 0) {
-            String message = Errno.message(errno);
-            return exception(
-                    operation, Result.PROVIDER, errno, message, Hint.of(operation, Result.PROVIDER, message, objects));
+            String hint = Hint.of(operation, Result.PROVIDER, errno, "", objects);
+            return exception(operation, Result.PROVIDER, errno, Errno.message(errno), hint);
         }
+        errno = Natives.lastErrno();
         String messages = Log.lastReasons();
         Log.deliver();
         int code = (int) result;
-        return exception(operation, code, 0, messages, Hint.of(operation, code, messages, objects));
+        String hint = Hint.of(operation, code, errno, messages, objects);
+        return exception(operation, code, messages.contains(Errno.FAILED) ? errno : 0, messages, hint);
     }
 
     /**
@@ -81,7 +82,7 @@ public final class Call {
      * @param detail the description of the failure
      */
     public static RuntimeException failure(String operation, int errno, String detail) {
-        String hint = Hint.of(operation, Result.PROVIDER, Errno.message(errno));
+        String hint = Hint.of(operation, Result.PROVIDER, errno, "");
         return exception(operation, Result.PROVIDER, errno, detail, hint);
     }
 

@@ -31,7 +31,8 @@ public final class Errno {
     public static final int ECONNREFUSED = 111;
     public static final int EHOSTUNREACH = 113;
 
-    private static final String FAILED = " failed: ";
+    /** Precedes the text of an error in a message of librpma, except if a name is not resolved, which leaves any errno. */
+    public static final String FAILED = " failed: ";
 
     private Errno() {}
 
@@ -43,22 +44,5 @@ public final class Errno {
     /** Returns the name of the constant, or an empty string for a number without a name. */
     public static String name(int errno) {
         return new String(Natives.errnoName(errno), StandardCharsets.UTF_8);
-    }
-
-    /**
-     * Returns the number of the first error in messages of librpma, which ends a message with the text of the error, or
-     * 0 if no message does.
-     */
-    public static int ofMessages(String messages) {
-        for (String message : messages.split(Log.BETWEEN_REASONS)) {
-            int failed = message.lastIndexOf(FAILED);
-            if (failed >= 0) {
-                int errno = Natives.errnoOfMessage(message.substring(failed).getBytes(StandardCharsets.UTF_8));
-                if (errno != 0) {
-                    return errno;
-                }
-            }
-        }
-        return 0;
     }
 }

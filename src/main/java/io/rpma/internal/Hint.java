@@ -43,10 +43,11 @@ final class Hint {
     /**
      * Returns the hint, or an empty text if there is none.
      *
-     * @param messages librpma's messages, which identify the cause; librpma's cleanup often overwrites errno
+     * @param errno the error of the first message; librpma's cleanup often overwrites that of the system
+     * @param messages librpma's messages, which identify the function that failed
      * @param objects the objects of the call, which identify the device
      */
-    static String of(String operation, int error, String messages, Resource... objects) {
+    static String of(String operation, int error, int errno, String messages, Resource... objects) {
         if (error == Result.NOSUPP && operation.equals("rpma_flush")) {
             return "the remote region must be registered with the usage of this flush type, and a persistent flush needs"
                     + " applyRemotePeerCfg() with a configuration that has direct write to pmem";
@@ -64,30 +65,30 @@ final class Hint {
         if (error != Result.PROVIDER) {
             return "";
         }
-        if (says(messages, Errno.EMFILE)) {
+        if (errno == Errno.EMFILE || errno == Errno.ENFILE) {
             return descriptors();
         }
         // a wait reports in this way that the connection has ended
-        if (says(messages, Errno.ENOTCONN) && !operation.matches(".*(_wait|_comp|_connect)")) {
+        if (errno == Errno.ENOTCONN && !operation.matches(".*(_wait|_comp|_connect)")) {
             return EARLY;
         }
-        if (says(messages, Errno.EAGAIN) && creates(operation, messages)) {
+        if (errno == Errno.EAGAIN && creates(operation, messages)) {
             return cgroup();
         }
-        if (takesDevice(operation, messages) && says(messages, Errno.ENXIO)) {
+        if (takesDevice(operation, messages) && errno == Errno.ENXIO) {
             return "the node GUID of the device is 0, so that librdmacm does not know it: give the virtual function a"
                     + " GUID, as with 'ip link set PARENT vf NUMBER node_guid GUID', and load its driver again";
         }
-        if (says(messages, Errno.EXDEV)) {
+        if (errno == Errno.EXDEV) {
             return otherDevice(operation);
         }
-        String hint = ofReplaced(operation, messages);
+        String hint = ofReplaced(operation, errno, messages);
         if (hint.isEmpty()) {
-            hint = ofCall(operation, messages, objects);
+            hint = ofCall(operation, errno, messages, objects);
         }
         // the libraries allocate memory in each call; other functions are the kernel's
         boolean allocates = operation.matches("(ibv|rdma|rpma)_.*");
-        return hint.isEmpty() && says(messages, Errno.ENOMEM) && allocates ? memory() : hint;
+        return hint.isEmpty() && errno == Errno.ENOMEM && allocates ? memory() : hint;
     }
 
     private static boolean takesDevice(String operation, String messages) {
@@ -96,24 +97,26 @@ final class Hint {
     }
 
     /** Returns the hint for an error that librdmacm may have put in the place of another; else an empty text. */
-    private static String ofReplaced(String operation, String messages) {
+    private static String ofReplaced(String operation, int errno, String messages) {
         boolean createsEp = operation.equals("rdma_create_ep");
         boolean opensChannel = createsEp || messages.contains("rdma_create_id(");
         boolean opensFile =
                 opensChannel || operation.equals("rdma_create_id") || messages.contains("rdma_create_event_channel(");
-        if (opensFile && says(messages, Errno.ENOMEM, Errno.ENOENT, Errno.EACCES, Errno.EPERM)) {
+        if (opensFile
+                && List.of(Errno.ENOMEM, Errno.ENOENT, Errno.EACCES, Errno.EPERM)
+                        .contains(errno)) {
             String reason = connectionManager();
             if (!reason.isEmpty()) {
                 return reason;
             }
         }
-        if (opensChannel && says(messages, Errno.ENOMEM)) {
+        if (opensChannel && errno == Errno.ENOMEM) {
             // also in the place of EMFILE
             return memory() + "; librdmacm reports a lack of memory also if " + descriptors();
         }
         boolean resolves =
                 createsEp || operation.equals("rdma_get_cm_event") || messages.contains("rdma_resolve_addr(");
-        return resolves && says(messages, Errno.EPERM)
+        return resolves && errno == Errno.EPERM
                 ? "librdmacm reports this if it can't open the device or make a protection domain: " + cgroup()
                         + "; or " + descriptors()
                 : "";
@@ -123,73 +126,62 @@ final class Hint {
      * Returns the hint for a call of librpma, of librdmacm, of libibverbs or of the kernel; an empty text if there is
      * none.
      */
-    private static String ofCall(String operation, String messages, Resource... objects) {
+    private static String ofCall(String operation, int errno, String messages, Resource... objects) {
         switch (operation) {
             case "rpma_peer_new":
-                return says(messages, Errno.EINVAL) && messages.contains("ibv_alloc_pd(")
+                return errno == Errno.EINVAL && messages.contains("ibv_alloc_pd(")
                         ? deviceLimits(objects, "max_pd")
                         : "";
             case "ibv_create_ah", "ibv_create_ah_from_wc":
-                return says(messages, Errno.ENOMEM) ? deviceLimits(objects, "max_ah") + "; or " + memory() : "";
+                return errno == Errno.ENOMEM ? deviceLimits(objects, "max_ah") + "; or " + memory() : "";
             case "rpma_mr_reg":
-                return registration(messages, objects);
+                return registration(errno, objects);
             case "rdma_get_devices":
-                return devices(messages);
+                return devices(errno, messages);
             case GET_CONTEXT:
-                return device(messages);
+                return device(errno);
             case "rpma_ep_listen":
-                return address(messages, "another endpoint listens on");
+                return address(errno, "another endpoint listens on");
             case "rpma_srq_new":
-                return queues(operation, messages, objects);
+                return queues(operation, errno, messages, objects);
             case "rpma_conn_req_new":
-                return request(operation, messages, objects);
+                return request(operation, errno, messages, objects);
             case "rpma_ep_next_conn_req":
-                return nextRequest(operation, messages, objects);
+                return nextRequest(operation, errno, messages, objects);
             case "rpma_conn_req_connect":
-                return connection(messages, objects);
+                return connection(errno, messages, objects);
             case "rdma_reg_msgs", "rdma_reg_read", "rdma_reg_write", "ibv_reg_mr":
-                return registration(messages, objects);
+                return registration(errno, objects);
             case "rdma_getaddrinfo":
-                return says(messages, Errno.EADDRNOTAVAIL) ? "the name is unknown" : device(messages);
+                return errno == Errno.EADDRNOTAVAIL ? "the name is unknown" : device(errno);
             case "rdma_create_id", "rdma_create_ep", "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr":
-                return address(messages, "another id has");
+                return address(errno, "another id has");
             case "rdma_get_request":
-                return says(messages, Errno.EAGAIN)
+                return errno == Errno.EAGAIN
                         ? "librdmacm has rejected a request, because " + memory() + ", or because " + descriptors()
                                 + ", or because " + cgroup()
                         : "";
             case "rdma_create_qp", "rdma_create_srq":
-                return queues(operation, messages, objects);
+                return queues(operation, errno, messages, objects);
             case "rdma_connect":
-                return says(messages, Errno.EINVAL) ? WRONG_STATE : "";
+                return errno == Errno.EINVAL ? WRONG_STATE : "";
             case "rdma_accept", "rdma_reject":
-                return says(messages, Errno.ECONNRESET)
-                        ? GONE
-                        : says(messages, Errno.EINVAL) ? GONE + ", or " + WRONG_STATE : "";
+                return errno == Errno.ECONNRESET ? GONE : errno == Errno.EINVAL ? GONE + ", or " + WRONG_STATE : "";
             case "rpma_read", "rpma_write", "rpma_atomic_write", "rpma_flush", "rpma_send":
-                return says(messages, Errno.EINVAL) ? EARLY : "";
+                return errno == Errno.EINVAL ? EARLY : "";
             case "rpma_write_with_imm", "rpma_send_with_imm":
-                return refused(messages, "immediate data");
+                return refused(errno, "immediate data");
             case "ibv_post_send":
-                return refused(messages, "immediate data, or atomic operations,");
+                return refused(errno, "immediate data, or atomic operations,");
             case "rpma_recv", "rpma_srq_recv", "rdma_post_recvv":
-                return refused(messages, "receives without memory");
+                return refused(errno, "receives without memory");
             case "epoll_ctl":
-                return says(messages, Errno.ENOSPC) ? "see /proc/sys/fs/epoll/max_user_watches" : "";
+                return errno == Errno.ENOSPC ? "see /proc/sys/fs/epoll/max_user_watches" : "";
             case "munmap":
-                return says(messages, Errno.ENOMEM) ? "see /proc/sys/vm/max_map_count" : "";
+                return errno == Errno.ENOMEM ? "see /proc/sys/vm/max_map_count" : "";
             default:
                 return "";
         }
-    }
-
-    private static boolean says(String messages, int... errnos) {
-        for (int errno : errnos) {
-            if (messages.contains(Errno.message(errno))) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Whether a call can create an object of a device. The failure to resolve a name leaves any errno. */
@@ -320,7 +312,6 @@ final class Hint {
         return name + "=" + (value < 0 ? "unlimited" : value);
     }
 
-    /** Also for ENFILE, because its text starts with the text of EMFILE. */
     private static String descriptors() {
         return "too many descriptors are open: see ulimit -n (" + limit("RLIMIT_NOFILE", NOFILE)
                 + "), and /proc/sys/fs/file-max for all processes together";
@@ -365,18 +356,18 @@ final class Hint {
      * Returns the remedy if the creation of a queue has failed; an empty text for another failure. The providers of
      * most devices pin the memory of queues.
      */
-    private static String queues(String operation, String messages, Resource... objects) {
+    private static String queues(String operation, int errno, String messages, Resource... objects) {
         String[] names = limitsOf(operation, messages);
         if (names.length == 0) {
             return "";
         }
-        if (says(messages, Errno.ENOMEM)) {
+        if (errno == Errno.ENOMEM) {
             return pinned(objects, names);
         }
-        if (says(messages, Errno.EPERM)) {
+        if (errno == Errno.EPERM) {
             return lockedMemory();
         }
-        if (!says(messages, Errno.EINVAL)) {
+        if (errno != Errno.EINVAL) {
             return "";
         }
         return (operation.equals("rdma_create_qp")
@@ -401,24 +392,24 @@ final class Hint {
         return messages.contains("rdma_create_qp") ? new String[] {"max_qp", "max_qp_wr", "max_sge"} : new String[0];
     }
 
-    private static String registration(String messages, Resource... objects) {
-        if (says(messages, Errno.ENOMEM)) {
+    private static String registration(int errno, Resource... objects) {
+        if (errno == Errno.ENOMEM) {
             return pinned(objects, "max_mr")
                     + "; or soft-RoCE of Linux 6.12 to 7.3, which registers at most 1 GiB in a region";
         }
-        if (says(messages, Errno.EPERM)) {
+        if (errno == Errno.EPERM) {
             return lockedMemory();
         }
-        if (says(messages, Errno.EFAULT)) {
+        if (errno == Errno.EFAULT) {
             return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping of an"
                     + " ordinary file (use device DAX, tmpfs, hugetlbfs or anonymous memory); a read-only mapping can only"
                     + " be the source of reads and sends, and not even that before 6.2";
         }
-        if (says(messages, Errno.EOPNOTSUPP)) {
+        if (errno == Errno.EOPNOTSUPP) {
             return "a file of a DAX file system needs a device with on-demand paging: see RpmaDevice.isOdpCapable(), or"
                     + " use device DAX";
         }
-        if (says(messages, Errno.EINVAL)) {
+        if (errno == Errno.EINVAL) {
             return "the device may refuse this usage for this kind of memory, as soft-RoCE refuses a persistent flush to"
                     + " memory that is not persistent, or " + deviceLimits(objects, "max_mr", "max_mr_size");
         }
@@ -426,25 +417,28 @@ final class Hint {
     }
 
     /** librpma maps and registers a page for the flushes of each connection. */
-    private static String connection(String messages, Resource... objects) {
-        if (says(messages, Errno.ENOMEM)) {
+    private static String connection(int errno, String messages, Resource... objects) {
+        if (errno == Errno.ENOMEM) {
             return messages.contains("ibv_reg_mr(") ? pinned(objects, "max_mr") : memory();
         }
-        if (says(messages, Errno.EPERM)) {
+        if (errno == Errno.EPERM) {
             return messages.contains("ibv_reg_mr(") ? lockedMemory() : "";
         }
-        return messages.contains("rdma_accept(") && says(messages, Errno.EINVAL, Errno.ECONNRESET) ? GONE : "";
+        return messages.contains("rdma_accept(")
+                        && List.of(Errno.EINVAL, Errno.ECONNRESET).contains(errno)
+                ? GONE
+                : "";
     }
 
     /** The verbs have no query for most of these capabilities. A device also refuses a post that is too early. */
-    private static String refused(String messages, String capability) {
-        return says(messages, Errno.EINVAL)
+    private static String refused(int errno, String capability) {
+        return errno == Errno.EINVAL
                 ? EARLY + "; or the device may lack " + capability + " as iWARP devices do: see 'rpma-java selftest'"
                 : "";
     }
 
-    private static String devices(String messages) {
-        if (says(messages, Errno.ENOSYS)) {
+    private static String devices(int errno, String messages) {
+        if (errno == Errno.ENOSYS) {
             return "libibverbs reports this also if " + descriptors();
         }
         return messages.contains("ibv_open_device(") ? "see the permissions of the files in /dev/infiniband" : "";
@@ -464,51 +458,51 @@ final class Hint {
     }
 
     /** Returns the remedy if an address can't be bound to. The kernel reports EADDRNOTAVAIL for two causes. */
-    private static String address(String messages, String other) {
+    private static String address(int errno, String other) {
         String show = "'rdma resource show cm_id' shows it";
-        if (says(messages, Errno.EADDRINUSE)) {
+        if (errno == Errno.EADDRINUSE) {
             return other + " this address and port: " + show;
         }
-        return (says(messages, Errno.EADDRNOTAVAIL)
+        return (errno == Errno.EADDRNOTAVAIL
                         ? "if " + other + " this port (" + show + "), the port is taken; otherwise "
                         : "")
-                + device(messages);
+                + device(errno);
     }
 
-    private static String device(String messages) {
-        boolean unopened = says(messages, Errno.ENODEV) && limitsDevices(rdmaMax());
-        return says(messages, Errno.ENODEV, Errno.EADDRNOTAVAIL)
+    private static String device(int errno) {
+        boolean unopened = errno == Errno.ENODEV && limitsDevices(rdmaMax());
+        return List.of(Errno.ENODEV, Errno.EADDRNOTAVAIL).contains(errno)
                 ? (unopened ? cgroup() + "; or " : "")
                         + "no RDMA device has this address: see 'rdma link' and 'ip address'; soft-RoCE needs the address of its"
                         + " own interface, never 127.0.0.1"
                 : "";
     }
 
-    private static String request(String operation, String messages, Resource... objects) {
+    private static String request(String operation, int errno, String messages, Resource... objects) {
         if (messages.contains("timeout_ms=0)")) {
             return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
         }
-        if (lacksExtendedQueuePairs(messages)) {
+        if (lacksExtendedQueuePairs(errno)) {
             return EXTENDED_QUEUE_PAIRS;
         }
-        String queues = queues(operation, messages, objects);
-        return queues.isEmpty() ? device(messages) : queues;
+        String queues = queues(operation, errno, messages, objects);
+        return queues.isEmpty() ? device(errno) : queues;
     }
 
-    private static String nextRequest(String operation, String messages, Resource... objects) {
-        if (lacksExtendedQueuePairs(messages)) {
+    private static String nextRequest(String operation, int errno, String messages, Resource... objects) {
+        if (lacksExtendedQueuePairs(errno)) {
             return EXTENDED_QUEUE_PAIRS;
         }
-        String queues = queues(operation, messages, objects);
+        String queues = queues(operation, errno, messages, objects);
         if (queues.isEmpty()) {
-            return (says(messages, Errno.ENOMEM) ? memory() + "; " : "") + "the endpoint remains usable";
+            return (errno == Errno.ENOMEM ? memory() + "; " : "") + "the endpoint remains usable";
         }
         // a queue pair can't be initialised for a request that no longer exists
-        boolean gone = messages.contains("rdma_create_qp") && says(messages, Errno.EINVAL);
+        boolean gone = messages.contains("rdma_create_qp") && errno == Errno.EINVAL;
         return (gone ? GONE + ", or " : "") + queues + "; the endpoint remains usable";
     }
 
-    private static boolean lacksExtendedQueuePairs(String messages) {
-        return says(messages, Errno.EOPNOTSUPP) || says(messages, Errno.ENOSYS);
+    private static boolean lacksExtendedQueuePairs(int errno) {
+        return errno == Errno.EOPNOTSUPP || errno == Errno.ENOSYS;
     }
 }

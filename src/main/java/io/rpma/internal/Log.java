@@ -28,9 +28,6 @@ public final class Log {
 
     private static final long EXIT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** The separator of the messages in {@link #lastReasons}. */
-    static final String BETWEEN_REASONS = "; ";
-
     /** The current receiver of messages, null for the logger. The class's monitor guards it and {@link #FORMER}. */
     private static Sink sink;
 
@@ -265,7 +262,7 @@ public final class Log {
                 .map(Message::new)
                 .filter(message -> message.level <= WARNING)
                 .map(message -> message.text)
-                .collect(Collectors.joining(BETWEEN_REASONS));
+                .collect(Collectors.joining("; "));
     }
 
     private static final class Delivery {

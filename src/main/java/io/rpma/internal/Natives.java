@@ -363,6 +363,9 @@ public final class Natives {
 
     public static native byte[] lastMessages();
 
+    /** Returns the error of the first failure in the messages of the last call, or 0. */
+    public static native int lastErrno();
+
     public static native boolean hasMessages();
 
     public static native byte[] nextMessage();
@@ -374,9 +377,6 @@ public final class Natives {
     public static native byte[] errnoMessage(int errno);
 
     public static native byte[] errnoName(int errno);
-
-    /** Returns the number of the error whose text ends the message, or 0. */
-    public static native int errnoOfMessage(byte[] message);
 
     public static native byte[] errorMessage(int code);
 

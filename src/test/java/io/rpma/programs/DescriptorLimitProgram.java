@@ -5,6 +5,7 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
+import io.rpma.internal.Errno;
 import io.rpma.internal.Fake;
 import io.rpma.internal.Resource;
 import io.rpma.internal.Waiter;
@@ -52,6 +53,7 @@ public final class DescriptorLimitProgram {
     /** Loading a class may need descriptors too. */
     private static void loadClasses(Path file) throws Exception {
         failure(() -> RpmaDevice.local("192.0.2.1"));
+        Errno.message(0);
         RpmaMemory.map(file).close();
         failure(() -> Fake.daxDevice(Path.of("/sys")));
         RpmaEventLoop.create().close();

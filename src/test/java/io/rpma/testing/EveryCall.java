@@ -227,7 +227,7 @@ public final class EveryCall implements AutoCloseable {
             return false;
         }
         if (failure.errno() != 0 && !failure.detail().contains(" failed: ")) {
-            return true;
+            return !failure.operation().startsWith("rpma_");
         }
         if (call.function().matches("malloc|calloc|mmap|ibv_alloc_pd") && failure.error() == RpmaError.NOMEM) {
             return true;

@@ -9,6 +9,7 @@ import io.rpma.RpmaPort;
 import io.rpma.RpmaPort.LinkLayer;
 import io.rpma.RpmaPort.State;
 import io.rpma.internal.Access;
+import io.rpma.internal.Errno;
 import io.rpma.internal.Result;
 import io.rpma.support.Device;
 import io.rpma.support.Page;
@@ -92,22 +93,22 @@ class DoctorTest {
                         "sudo ip link set PARENT vf NUMBER node_guid GUID"));
     }
 
-    private static Finding noQueues(String operation, int code, String messages) {
-        RpmaException failure = (RpmaException) Access.get().exception(operation, code, 0, messages, "the hint");
+    private static Finding noQueues(String operation, int code, int errno, String messages) {
+        RpmaException failure = (RpmaException) Access.get().exception(operation, code, errno, messages, "the hint");
         return DeviceChecks.noQueues("rxe0 queues", failure);
     }
 
     @ParameterizedTest
     @CsvSource({
-        "rpma_mr_reg,       ibv_reg_mr() failed: Cannot allocate memory,           ulimit -l; rdma resource show",
-        "rpma_mr_reg,       ibv_reg_mr() failed: Operation not supported,          rdma resource show",
-        "rpma_conn_req_new, rdma_create_qp_ex() failed: Cannot allocate memory,    ulimit -l; rdma resource show",
-        "rpma_conn_req_new, rdma_create_qp_ex() failed: Invalid argument,          rdma resource show",
-        "rpma_mr_reg,       ibv_reg_mr() failed: Operation not permitted,          ulimit -l; rdma resource show",
-        "rpma_peer_new,     ibv_alloc_pd() failed: No space left on device,        rdma resource show"
+        "rpma_mr_reg,       12, ibv_reg_mr() failed: Cannot allocate memory,           ulimit -l; rdma resource show",
+        "rpma_mr_reg,       95, ibv_reg_mr() failed: Operation not supported,          rdma resource show",
+        "rpma_conn_req_new, 12, rdma_create_qp_ex() failed: Cannot allocate memory,    ulimit -l; rdma resource show",
+        "rpma_conn_req_new, 22, rdma_create_qp_ex() failed: Invalid argument,          rdma resource show",
+        "rpma_mr_reg,       1,  ibv_reg_mr() failed: Operation not permitted,          ulimit -l; rdma resource show",
+        "rpma_peer_new,     28, ibv_alloc_pd() failed: No space left on device,        rdma resource show"
     })
-    void theReasonForNoQueues(String operation, String messages, String remedy) {
-        assertThat(noQueues(operation, Result.PROVIDER, messages))
+    void theReasonForNoQueues(String operation, int errno, String messages, String remedy) {
+        assertThat(noQueues(operation, Result.PROVIDER, errno, messages))
                 .isEqualTo(Finding.missing(
                         "rxe0 queues",
                         operation + " failed: Provider error occurred (PROVIDER): " + messages + "; the hint",
@@ -118,7 +119,8 @@ class DoctorTest {
     @Test
     void aLimitOfTheCgroup() {
         String reason = "ibv_alloc_pd() failed: Resource temporarily unavailable; see /sys/fs/cgroup/a/rdma.max, where";
-        assertThat(noQueues("rpma_peer_new", Result.PROVIDER, reason).remedy())
+        assertThat(noQueues("rpma_peer_new", Result.PROVIDER, Errno.EAGAIN, reason)
+                        .remedy())
                 .isEqualTo("cat /sys/fs/cgroup/a/rdma.max");
         assertThat(DeviceChecks.cgroupRemedy("ibv_open_device(rxe0) failed: Permission denied"))
                 .isEmpty();
@@ -126,7 +128,7 @@ class DoctorTest {
 
     @Test
     void anRdmaCoreThatIsOlderThanLibrpma() {
-        Finding finding = noQueues("rpma_peer_new", Result.NOSUPP, "librpma calls functions that rdma-core lacks");
+        Finding finding = noQueues("rpma_peer_new", Result.NOSUPP, 0, "librpma calls functions that rdma-core lacks");
         assertThat(finding.detail()).contains("librpma calls functions that rdma-core lacks; the hint");
         assertThat(finding.remedy()).isEqualTo("find / -name 'librpma.so*' -o -name 'libibverbs.so*'");
     }
