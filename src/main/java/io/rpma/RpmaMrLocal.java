@@ -80,6 +80,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         this.persistent = persistent;
         this.onDemand = onDemand;
         object = new Resource(this, "RpmaMrLocal", KIND, parents);
+        object.setSize(size);
     }
 
     static RpmaMrLocal register(

@@ -18,6 +18,7 @@ import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("stand-in")
 class DeviceLimitsTest {
     private static final int ROOM = 3;
+    private static final long GIB = 1 << 30;
 
     private final RpmaPeer peer = TestDevice.peer();
     private final RpmaMemory memory = RpmaMemory.allocate(4096);
@@ -164,6 +166,23 @@ class DeviceLimitsTest {
                 standIn.fail(call, 1, Errno.EPERM);
                 assertThat(assertThrows(RpmaException.class, () -> creation.in(this)))
                         .hasMessageContaining("ulimit -l (RLIMIT_MEMLOCK=");
+            }
+        }
+    }
+
+    @Test
+    void theLimitOfSoftRoceIsNamedForALargeRegionAlone() {
+        try (StandIn standIn = StandIn.open();
+                RpmaMemory large = RpmaMemory.allocate(GIB + 1)) {
+            for (Consumer<Long> registration : List.<Consumer<Long>>of(
+                    size -> peer.register(large, 0, size, Regions.ALL),
+                    size -> RdmaMr.reg(id, large, 0, size, RdmaAccess.values()))) {
+                standIn.fail("ibv_reg_mr", 1, Errno.ENOMEM);
+                assertThat(assertThrows(RpmaException.class, () -> registration.accept(GIB)))
+                        .hasMessageNotContaining("soft-RoCE");
+                standIn.fail("ibv_reg_mr", 1, Errno.ENOMEM);
+                assertThat(assertThrows(RpmaException.class, () -> registration.accept(GIB + 1)))
+                        .hasMessageContaining("soft-RoCE of Linux 6.12 to 7.3, which registers at most 1 GiB");
             }
         }
     }

@@ -38,6 +38,8 @@ final class Hint {
     /** The maximum number of handles that one call creates: 3 for a connection with two completion queues. */
     private static final int LARGEST_OBJECT = 3;
 
+    private static final long MOST_OF_SOFT_ROCE = 1 << 30;
+
     private Hint() {}
 
     /**
@@ -394,8 +396,9 @@ final class Hint {
 
     private static String registration(int errno, Resource... objects) {
         if (errno == Errno.ENOMEM) {
+            boolean large = Stream.of(objects).anyMatch(object -> object.size() > MOST_OF_SOFT_ROCE);
             return pinned(objects, "max_mr")
-                    + "; or soft-RoCE of Linux 6.12 to 7.3, which registers at most 1 GiB in a region";
+                    + (large ? "; or soft-RoCE of Linux 6.12 to 7.3, which registers at most 1 GiB in a region" : "");
         }
         if (errno == Errno.EPERM) {
             return lockedMemory();

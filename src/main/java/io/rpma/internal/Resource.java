@@ -4,6 +4,7 @@ package io.rpma.internal;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -88,6 +89,8 @@ public final class Resource {
     /** 0 before the native object is made. */
     private long handle;
 
+    private long size;
+
     private volatile boolean closed;
 
     /**
@@ -162,7 +165,9 @@ public final class Resource {
      */
     public void made(String operation, long result) {
         if (result < 0) {
-            throw Call.failure(operation, result, parents.length == 0 ? new Resource[] {this} : parents);
+            Resource[] objects = Arrays.copyOf(parents, parents.length + 1);
+            objects[parents.length] = this;
+            throw Call.failure(operation, result, objects);
         }
         synchronized (this) {
             handle = result;
@@ -217,6 +222,16 @@ public final class Resource {
         } finally {
             endMaking();
         }
+    }
+
+    /** Sets the size of a region in bytes, which a limit can exclude. */
+    public void setSize(long bytes) {
+        size = bytes;
+    }
+
+    /** Returns the size of a region; 0 for another object. */
+    long size() {
+        return size;
     }
 
     /** {@return the handle of the native object; 0 before it is made} */

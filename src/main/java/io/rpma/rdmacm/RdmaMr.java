@@ -82,6 +82,7 @@ public final class RdmaMr implements AutoCloseable {
         this.size = size;
         this.access = access;
         object = new Resource(this, "RdmaMr", KIND, parents);
+        object.setSize(size);
     }
 
     /**

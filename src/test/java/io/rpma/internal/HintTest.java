@@ -22,7 +22,6 @@ class HintTest {
     @ParameterizedTest
     @CsvSource(textBlock = """
                     rpma_mr_reg,                12, ulimit -l (RLIMIT_MEMLOCK=
-                    rpma_mr_reg,                12, 1 GiB in a region
                     rpma_mr_reg,                1,  ulimit -l (RLIMIT_MEMLOCK=
                     rpma_mr_reg,                14, kernels from 6.5
                     rpma_mr_reg,                95, isOdpCapable()
