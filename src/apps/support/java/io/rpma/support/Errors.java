@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.support;
 
+import io.rpma.RpmaException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -24,6 +25,16 @@ public final class Errors {
         }
         String message = e.getMessage();
         return message == null ? e.toString() : message.replace('\n', ' ');
+    }
+
+    /** Returns whether a call has failed because the connection has ended. */
+    public static boolean hasEnded(RpmaException failure) {
+        return failure.errnoName().equals("ENOTCONN");
+    }
+
+    /** Returns the reason why a connection can't be used any more. */
+    public static String loss(RpmaException failure) {
+        return hasEnded(failure) ? "the other side has closed the connection" : line(failure);
     }
 
     /** Returns the reason of the failure without the name of the file. */

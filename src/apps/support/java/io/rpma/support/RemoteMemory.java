@@ -154,7 +154,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         try {
             take(conn.getCq().poll(completions));
         } catch (RpmaException e) {
-            throw lost(Errors.line(e));
+            throw lost(Errors.loss(e));
         }
     }
 
@@ -168,7 +168,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
                 takeCompletions();
             }
         } catch (RpmaException e) {
-            throw lost(Errors.line(e));
+            throw lost(Errors.loss(e));
         }
     }
 
@@ -188,7 +188,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         try {
             taken = conn.getCq().awaitWhileConnected(completions, CHECK_MS, MILLISECONDS);
         } catch (RpmaException e) {
-            throw lost(Errors.line(e));
+            throw lost(Errors.loss(e));
         }
         if (taken == 0) {
             checkAlive();
@@ -234,7 +234,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
                 throw lost(event.get().description());
             }
         } catch (RpmaException e) {
-            throw lost(Errors.line(e));
+            throw lost(Errors.loss(e));
         }
     }
 

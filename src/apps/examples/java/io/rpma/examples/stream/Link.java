@@ -149,7 +149,7 @@ final class Link {
             try {
                 return conn.getCq().awaitWhileConnected(completions, CHECK_MS, MILLISECONDS);
             } catch (RpmaException e) {
-                end = Errors.line(e);
+                end = Errors.loss(e);
             }
         }
         return conn.getCq().await(completions, CHECK_MS, MILLISECONDS);

@@ -90,8 +90,7 @@ final class PingConnection implements AutoCloseable {
         try {
             return conn.getCq().awaitWhileConnected(completions, timeout, NANOSECONDS);
         } catch (RpmaException e) {
-            boolean closed = e.errnoName().equals("ENOTCONN");
-            throw new LostException(name, closed ? "the other side has closed the connection" : Errors.line(e));
+            throw new LostException(name, Errors.loss(e));
         }
     }
 

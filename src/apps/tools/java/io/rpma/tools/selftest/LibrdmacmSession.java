@@ -32,7 +32,7 @@ final class LibrdmacmSession {
         qp = id.qp();
     }
 
-    /** Accepts a client, and answers its messages until it ends the connection or is silent. */
+    /** Accepts a client, and answers its messages until it is silent, or a call fails because the connection has ended. */
     static void serve(RdmaId id) throws InterruptedException {
         id.createQp(new RdmaQpInitAttr().maxSendWr(QUEUE).maxRecvWr(QUEUE));
         try (RpmaMemory memory = RpmaMemory.allocate(Session.MEMORY);
@@ -66,15 +66,7 @@ final class LibrdmacmSession {
         boolean connected = true;
         while (connected) {
             qp.pollSendComp(completions);
-            connected = take(completions, silence) && answer(completions);
-        }
-    }
-
-    private boolean take(RpmaCompletions completions, int silence) throws InterruptedException {
-        try {
-            return qp.getRecvCompWhileConnected(completions, silence, SECONDS) > 0;
-        } catch (RpmaException e) {
-            return Session.isConnected(e);
+            connected = qp.getRecvCompWhileConnected(completions, silence, SECONDS) > 0 && answer(completions);
         }
     }
 

@@ -31,7 +31,7 @@ final class LibrpmaSession {
         this.conn = conn;
     }
 
-    /** Accepts a client, and answers its messages until it ends the connection or is silent. */
+    /** Accepts a client, and answers its messages until it is silent, or a call fails because the connection has ended. */
     static void serve(RpmaPeer peer, RpmaConnReq request) throws InterruptedException {
         try (RpmaMemory memory = RpmaMemory.allocate(Session.MEMORY);
                 RpmaMrLocal region = register(peer, memory)) {
@@ -72,15 +72,8 @@ final class LibrpmaSession {
         RpmaCompletions completions = RpmaCompletions.create(Session.SLOTS);
         boolean connected = true;
         while (connected) {
-            connected = take(completions) && answer(completions);
-        }
-    }
-
-    private boolean take(RpmaCompletions completions) throws InterruptedException {
-        try {
-            return conn.getCq().awaitWhileConnected(completions, Session.SILENCE_S, SECONDS) > 0;
-        } catch (RpmaException e) {
-            return Session.isConnected(e);
+            connected = conn.getCq().awaitWhileConnected(completions, Session.SILENCE_S, SECONDS) > 0
+                    && answer(completions);
         }
     }
 

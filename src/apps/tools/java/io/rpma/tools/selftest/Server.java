@@ -112,7 +112,7 @@ final class Server implements AutoCloseable {
                     LibrpmaSession.serve(peer, request);
                 }
             } catch (RpmaException e) {
-                notes.accept("a client is lost: " + Errors.line(e));
+                lost(e);
             }
         }
     }
@@ -124,8 +124,14 @@ final class Server implements AutoCloseable {
                     LibrdmacmSession.serve(id);
                 }
             } catch (RpmaException e) {
-                notes.accept("a client is lost: " + Errors.line(e));
+                lost(e);
             }
+        }
+    }
+
+    private void lost(RpmaException failure) {
+        if (!Errors.hasEnded(failure)) {
+            notes.accept("a client is lost: " + Errors.line(failure));
         }
     }
 

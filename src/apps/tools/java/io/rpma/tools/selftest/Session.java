@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.selftest;
 
-import io.rpma.RpmaException;
-
 /** What the listening sides have in common: the places of their messages, and the end of a silent client. */
 final class Session {
     /** The receives of a side. */
@@ -25,13 +23,5 @@ final class Session {
     /** Returns the place of a receive. */
     static long offset(int slot) {
         return Answer.DATA + (long) slot * Answer.SLOT;
-    }
-
-    /** Returns false if a wait has failed because the connection has ended. */
-    static boolean isConnected(RpmaException failure) {
-        if (failure.errnoName().equals("ENOTCONN")) {
-            return false;
-        }
-        throw failure;
     }
 }
