@@ -45,6 +45,11 @@ public final class Listener {
         /** Serves until the client is gone. */
         void serve() throws InterruptedException;
 
+        /** Returns whether the connection counts as served. One that only brings a refusal does not. */
+        default boolean counts() {
+            return true;
+        }
+
         @Override
         void close();
     }
@@ -186,7 +191,9 @@ public final class Listener {
                 throw RefusedException.beyond(most);
             }
             session = acceptance.accept(accepted.get() + 1);
-            accepted.incrementAndGet();
+            if (session.counts()) {
+                accepted.incrementAndGet();
+            }
             start(session);
             served = true;
         } catch (RefusedException e) {

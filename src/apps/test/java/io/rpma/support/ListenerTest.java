@@ -14,7 +14,7 @@ class ListenerTest {
     private final CountDownLatch end = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    private final class Session implements Listener.Session {
+    private class Session implements Listener.Session {
         @Override
         public void serve() throws InterruptedException {
             end.await();
@@ -40,6 +40,24 @@ class ListenerTest {
         assertThat(listener.accept(number -> new Session())).isTrue();
         end.countDown();
         closed.await();
+    }
+
+    @Test
+    void aRefusalCountsNoClient() throws InterruptedException {
+        end.countDown();
+        Listener two = new Listener(2);
+        assertThat(two.accept(number -> new Session() {
+                    @Override
+                    public boolean counts() {
+                        return false;
+                    }
+                }))
+                .isTrue();
+        assertThat(two.accept(number -> {
+                    assertThat(number).isEqualTo(1);
+                    return new Session();
+                }))
+                .isTrue();
     }
 
     @Test

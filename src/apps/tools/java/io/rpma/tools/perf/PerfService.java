@@ -194,6 +194,11 @@ final class PerfService {
             }
         }
 
+        @Override
+        public boolean counts() {
+            return false;
+        }
+
         private boolean isNext(RpmaConnEvent event) throws InterruptedException {
             return conn.nextEvent(PATIENCE_S, TimeUnit.SECONDS)
                     .filter(event::equals)
