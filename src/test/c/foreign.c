@@ -19,6 +19,12 @@ char *strerror(int error)
 	return strerror_r(error, text, sizeof(text));
 }
 
+char *dlerror(void)
+{
+	static char text[] = "H\xe4ufiger Fehler";
+	return text;
+}
+
 const char *gai_strerror(int code)
 {
 	return "H\xe4ufiger Name";

@@ -314,12 +314,15 @@ class LoadingTest {
     @Test
     void aTemporaryDirectoryThatIsMountedNoexec() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "only root can mount");
-        String mount = "mount -t tmpfs -o noexec tmpfs '" + directory + "' && exec \"$@\"";
-        // where the system has the texts, the dynamic linker fails in German
-        Jvm jvm = jvm().environment("LANGUAGE", "de").under("unshare", "--mount", "sh", "-c", mount, "sh");
+        // the dynamic linker fails in another language
+        Path foreign = CProgram.compile(directory, "foreign.c", "-shared", "-fPIC");
+        Path mounted = Files.createDirectory(directory.resolve("mounted"));
+        String mount = "mount -t tmpfs -o noexec tmpfs '" + mounted + "' && exec \"$@\"";
+        Jvm jvm = jvm().environment("LD_PRELOAD", foreign.toString())
+                .under("unshare", "--mount", "sh", "-c", mount, "sh");
         assertFails(
-                load(jvm.options("-Djava.io.tmpdir=" + directory)),
-                directory + " seems to be mounted noexec",
+                load(jvm.options("-Djava.io.tmpdir=" + mounted)),
+                "ufiger Fehler; " + mounted + " seems to be mounted noexec",
                 "-Djava.io.tmpdir",
                 "-Dio.rpma.library");
     }
