@@ -352,8 +352,9 @@ final class Link {
         } catch (LostException e) {
             end(e);
         } catch (ChannelException | RpmaException | IllegalStateException e) {
-            channels.log(name + ": " + e.getMessage());
-            end(e.getMessage(), e);
+            if (end(lost(e.getMessage(), e))) {
+                channels.log(name + ": " + e.getMessage());
+            }
         }
     }
 
@@ -547,11 +548,12 @@ final class Link {
         end(lost(reason, cause));
     }
 
-    private void end(LostException reason) {
+    /** Ends the connection, and returns whether it was open. */
+    private boolean end(LostException reason) {
         lock.lock();
         try {
             if (end != null) {
-                return;
+                return false;
             }
             end = reason;
             waiting.clear();
@@ -563,6 +565,7 @@ final class Link {
         // After the last call of a handler; the close takes seconds if the other host is dead.
         channels.loop().execute(() -> channels.execute(this::free));
         owner.lost(reason);
+        return true;
     }
 
     private void free() {

@@ -65,12 +65,18 @@ final class Processes implements AutoCloseable {
         processes.remove(id).destroyForcibly().waitFor();
     }
 
-    /** Returns the ids of the servers whose processes have ended by themselves. */
-    List<String> ended() {
-        return processes.entrySet().stream()
-                .filter(entry -> !entry.getValue().isAlive())
-                .map(Map.Entry::getKey)
-                .toList();
+    /**
+     * Checks that the processes run.
+     *
+     * @throws IOException if one has ended by itself
+     */
+    void check() throws IOException {
+        for (Map.Entry<String, Process> entry : processes.entrySet()) {
+            if (!entry.getValue().isAlive()) {
+                throw new IOException("the server " + entry.getKey() + " has ended: see "
+                        + directory.resolve(entry.getKey() + ".log"));
+            }
+        }
     }
 
     @Override

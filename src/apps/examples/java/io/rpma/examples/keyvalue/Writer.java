@@ -68,10 +68,11 @@ final class Writer implements AutoCloseable {
         return longestPause.getAndSet(0);
     }
 
-    /** Waits until further values are acknowledged. */
-    void await(long more) throws IOException, InterruptedException {
+    /** Waits until further values are acknowledged by servers. */
+    void await(long more, Processes servers) throws IOException, InterruptedException {
         long until = acknowledged() + more;
         while (acknowledged() < until) {
+            servers.check();
             Thread.sleep(1);
         }
     }
