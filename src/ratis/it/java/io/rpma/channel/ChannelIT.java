@@ -173,6 +173,52 @@ class ChannelIT {
     }
 
     @Test
+    void anErrorOfTheParserIsTheResultToo() throws Exception {
+        channels(options()).listen(address, port, () -> ChannelIT::echo);
+        Channel client = client(options());
+        CompletableFuture<Object> answer = client.request(
+                text("a"),
+                bytes -> {
+                    throw new NoClassDefFoundError("no");
+                },
+                30,
+                SECONDS);
+        assertThat(failure(answer, NoClassDefFoundError.class)).hasMessage("no");
+        assertThat(ask(client, new byte[2]).get()).hasSize(2);
+    }
+
+    @Test
+    void aHandlerThatNeverAnswersIsLeft() throws Exception {
+        channels(options()).listen(address, port, () -> (request, answer) -> {
+            if (request.hasRemaining()) {
+                answer.send(Message.of(request));
+            }
+        });
+        Channel client = client(options().setUnanswered(2, 100).setPauses(1, 1, MILLISECONDS));
+        for (int i = 0; i < 2; i++) {
+            failure(client.request(text(""), ChannelIT::bytes, 20, MILLISECONDS), TimeoutException.class);
+        }
+        // the two requests take all the room until the connection is given up
+        byte[] answer = null;
+        while (answer == null) {
+            try {
+                answer = ask(client, new byte[1]).get();
+            } catch (ExecutionException e) {
+                assertThat(e).hasCauseInstanceOf(LostException.class);
+            }
+        }
+        assertThat(answer).hasSize(1);
+    }
+
+    @Test
+    void badAddresses() {
+        Channels channels = channels(options());
+        assertThatIllegalArgumentException().isThrownBy(() -> channels.connect("", port));
+        assertThatIllegalArgumentException().isThrownBy(() -> channels.connect(address, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> channels.connect(address, 65536));
+    }
+
+    @Test
     void aRequestWithoutAnAnswerEndsInTime() throws Exception {
         Queue<RequestHandler.Answer> late = new ConcurrentLinkedQueue<>();
         channels(options()).listen(address, port, () -> (request, answer) -> {
@@ -320,8 +366,9 @@ class ChannelIT {
         assertThatIllegalStateException().isThrownBy(() -> ask(client, new byte[1]));
     }
 
-    @Test
-    void aClosedServerAnswersWhatHasArrived() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 100_000})
+    void aClosedServerAnswersWhatHasArrived(int length) throws Exception {
         Channels server = channels(options());
         CountDownLatch arrived = new CountDownLatch(20);
         Queue<RequestHandler.Answer> held = new ConcurrentLinkedQueue<>();
@@ -336,10 +383,10 @@ class ChannelIT {
         }
         arrived.await();
         CompletableFuture<Void> closed = CompletableFuture.runAsync(listening::close);
-        held.forEach(answer -> answer.send(Message.of(new byte[100_000])));
+        held.forEach(answer -> answer.send(Message.of(new byte[length])));
         closed.get();
         for (CompletableFuture<byte[]> answer : answers) {
-            assertThat(answer.get()).hasSize(100_000);
+            assertThat(answer.get()).hasSize(length);
         }
     }
 

@@ -19,6 +19,7 @@ import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -39,11 +40,17 @@ class HostileChannelIT {
     private final RpmaMrLocal region = peer.register(memory, RpmaMrUsage.SEND, RpmaMrUsage.RECV, RpmaMrUsage.READ_SRC);
     private final Channels server = Channels.create(RpmaDevice.local(address), new ChannelOptions());
     private final Channels channels = Channels.create(RpmaDevice.local(address), new ChannelOptions());
+    /** The requests of 3 bytes that the server has taken. */
+    private final AtomicInteger handled = new AtomicInteger();
+
     private Channel other;
 
     @BeforeEach
     void listen() throws Exception {
         server.listen(address, port, () -> (request, answer) -> {
+            if (request.remaining() == 3) {
+                handled.incrementAndGet();
+            }
             // a request of 9 bytes has no answer
             if (request.remaining() != 9) {
                 answer.send(Message.of(request));
@@ -96,6 +103,8 @@ class HostileChannelIT {
         NO_HEADER,
         UNKNOWN_KIND,
         AN_ANSWER,
+        A_LARGE_ANSWER,
+        A_CLOSE,
         NEGATIVE_LENGTH,
         ANOTHER_LENGTH,
         TOO_LONG,
@@ -117,6 +126,8 @@ class HostileChannelIT {
                 conn.send(region, 0, Frame.SIZE, RpmaConn.F_COMPLETION_ON_ERROR, 0);
             }
             case AN_ANSWER -> send(conn, new Frame(Frame.Kind.ANSWER, false, 0, 0, 0, 1));
+            case A_LARGE_ANSWER -> send(conn, new Frame(Frame.Kind.ANSWER, true, 0, 0, 1 << 16, 1), descriptor);
+            case A_CLOSE -> send(conn, new Frame(Frame.Kind.CLOSE, false, 0, 0, 0, 0));
             case NEGATIVE_LENGTH -> send(conn, request(-1));
             case ANOTHER_LENGTH -> send(conn, request(4), new byte[3]);
             case TOO_LONG -> send(conn, request(HELLO.messageSize() + 1));
@@ -147,6 +158,42 @@ class HostileChannelIT {
             violate(conn, violation);
             // A server that ends before it knows that the client is connected rejects it.
             assertThat(conn.nextEvent(30, SECONDS).orElseThrow()).isIn(RpmaConnEvent.CLOSED, RpmaConnEvent.REJECTED);
+        }
+        checkOther();
+    }
+
+    /** The answers that the server keeps for a client that takes none are limited. */
+    @Test
+    void aClientThatTakesNoAnswersGetsNoMoreOfThem() throws Exception {
+        int credits = Hello.LEAST_RECEIVES;
+        int limit = 4;
+        Hello hello = new Hello(credits, 1 << 10, 1 << 20, limit, 1 << 20);
+        try (RpmaConn conn = connect(hello.toPrivateData())) {
+            for (int i = 0; i < 20; i++) {
+                assertThat(conn.recv(region, 1 << 15, 1 << 10, i)).isTrue();
+            }
+            for (int i = 0; i < 30; i++) {
+                send(conn, request(3), new byte[3]);
+            }
+            awaitHandled(credits + limit);
+            checkOther();
+            assertThat(handled).hasValue(credits + limit);
+            send(conn, new Frame(Frame.Kind.RETURN, false, credits, 0, 0, 0));
+            awaitHandled(2 * credits + limit);
+        }
+        checkOther();
+    }
+
+    private void awaitHandled(int requests) {
+        while (handled.get() < requests) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void clientsThatLeaveAtOnce() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            connect(HELLO.toPrivateData()).close();
         }
         checkOther();
     }

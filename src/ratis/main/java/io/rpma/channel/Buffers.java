@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.channel;
 
-import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
@@ -10,25 +9,15 @@ import java.nio.ByteBuffer;
 /** Buffers of equal size in one registered memory. */
 final class Buffers implements AutoCloseable {
     private final int size;
-    private final RpmaMemory memory;
-    private final RpmaMrLocal region;
+    private final Block block;
     private final ByteBuffer[] buffers;
 
     Buffers(RpmaPeer peer, RpmaMrUsage usage, int count, int size) {
         this.size = size;
         buffers = new ByteBuffer[count];
-        memory = RpmaMemory.allocate((long) count * size);
-        boolean registered = false;
-        try {
-            for (int i = 0; i < count; i++) {
-                buffers[i] = memory.buffer((long) i * size, size);
-            }
-            region = peer.register(memory, usage);
-            registered = true;
-        } finally {
-            if (!registered) {
-                memory.close();
-            }
+        block = new Block(peer, (long) count * size, usage);
+        for (int i = 0; i < count; i++) {
+            buffers[i] = block.bytes(offset(i), size);
         }
     }
 
@@ -41,7 +30,7 @@ final class Buffers implements AutoCloseable {
     }
 
     RpmaMrLocal region() {
-        return region;
+        return block.region();
     }
 
     long offset(int index) {
@@ -55,7 +44,6 @@ final class Buffers implements AutoCloseable {
 
     @Override
     public void close() {
-        region.close();
-        memory.close();
+        block.close();
     }
 }

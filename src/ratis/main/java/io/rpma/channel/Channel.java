@@ -7,7 +7,6 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnReq;
-import io.rpma.RpmaException;
 import io.rpma.channel.ChannelException.LostException;
 import io.rpma.channel.ChannelException.RefusedException;
 import io.rpma.channel.ChannelException.TimeoutException;
@@ -72,7 +71,7 @@ public final class Channel implements AutoCloseable {
             }
             try {
                 future.complete(parser.apply(message));
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 future.completeExceptionally(e);
             }
         }
@@ -91,7 +90,7 @@ public final class Channel implements AutoCloseable {
     private long unsentBytes;
     private boolean ticking;
 
-    /** Whether the thread of the channels completes the futures of requests that it has removed. */
+    /** Whether the thread of the channels completes futures of requests that it has removed. */
     private boolean completing;
 
     private boolean connecting;
@@ -139,10 +138,11 @@ public final class Channel implements AutoCloseable {
         ChannelException failed;
         lock.lockInterruptibly();
         try {
-            failed = awaitRoom(request)
-                    ? accept(request, message)
-                    : new TimeoutException(this + ": no room for another request");
-            tickLater();
+            failed = awaitRoom(request);
+            if (failed == null) {
+                failed = accept(request, message);
+                tickLater();
+            }
         } finally {
             lock.unlock();
         }
@@ -152,18 +152,22 @@ public final class Channel implements AutoCloseable {
         return request.future;
     }
 
-    private boolean awaitRoom(Request<?> request) throws InterruptedException {
+    /** Returns null if there is room. */
+    private ChannelException awaitRoom(Request<?> request) throws InterruptedException {
         while (true) {
             if (closed) {
                 throw new IllegalStateException(this + " is closed");
             }
             int count = sent.size() + unsent.size();
             if (fits(channels.options().hello(), count, sentBytes + unsentBytes, request)) {
-                return true;
+                return null;
             }
             long left = request.deadline - System.nanoTime();
-            if (left <= 0 || channels.isOwnThread()) {
-                return false;
+            if (left <= 0) {
+                return new TimeoutException(this + ": no room for another request");
+            }
+            if (channels.isOwnThread()) {
+                return new ChannelException(this + ": no room for another request, and this thread can't wait for it");
             }
             room.awaitNanos(left);
         }
@@ -189,8 +193,8 @@ public final class Channel implements AutoCloseable {
                         failure.getMessage() + " (the next attempt is in " + NANOSECONDS.toMillis(pause) + " ms)",
                         failure);
             }
-            connecting = true;
             channels.execute(this::connect);
+            connecting = true;
         }
         byte[] copy = new byte[request.length];
         message.writeTo(ByteBuffer.wrap(copy));
@@ -212,6 +216,9 @@ public final class Channel implements AutoCloseable {
             return null;
         } catch (LostException e) {
             return e;
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // for example, the memory of a large message can't be registered
+            return new ChannelException(this + ": " + e.getMessage(), e);
         }
     }
 
@@ -233,11 +240,9 @@ public final class Channel implements AutoCloseable {
     private void connect() {
         try {
             connected(attempt());
-        } catch (ChannelException | RpmaException | IllegalStateException e) {
-            lost(new LostException(this + ": " + e.getMessage(), e));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            lost(new LostException(this + ": interrupted", e));
+        } catch (Exception | OutOfMemoryError e) {
+            String reason = this + ": " + e.getMessage();
+            channels.loop().execute(() -> lost(null, new LostException(reason, e)));
         }
     }
 
@@ -251,11 +256,13 @@ public final class Channel implements AutoCloseable {
             byte[] hello = channels.options().hello().toPrivateData();
             conn = request.connect(hello, channels.options().connectNanos(), NANOSECONDS);
             Hello other = Hello.fromPrivateData(conn.getPrivateData());
-            made = setup.link(conn, other, new Answers(), toString());
+            Answers answers = new Answers();
+            made = setup.link(conn, other, answers, toString());
+            answers.link = made;
             return made;
         } finally {
             if (conn != null && made == null) {
-                conn.close();
+                channels.close(conn);
             }
         }
     }
@@ -273,7 +280,7 @@ public final class Channel implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        fail(failed);
+        channels.loop().execute(() -> fail(failed));
         if (unwanted) {
             made.end(CLOSED, null);
         }
@@ -285,8 +292,14 @@ public final class Channel implements AutoCloseable {
 
     /** Takes the answers of a connection. */
     private final class Answers implements Link.End {
+        private Link link;
+
         @Override
         public void received(Frame frame, ByteBuffer message) throws ChannelException {
+            if (frame.kind() == Frame.Kind.CLOSE) {
+                link.end("the other side is closed", null);
+                return;
+            }
             Request<?> request;
             Map<Request<?>, ChannelException> failed;
             lock.lock();
@@ -309,15 +322,28 @@ public final class Channel implements AutoCloseable {
         }
 
         @Override
+        public boolean takes(int waitingMessages, long waitingBytes) {
+            return true; // The requests that wait are limited.
+        }
+
+        @Override
         public void lost(LostException reason) {
-            Channel.this.lost(reason);
+            Channel.this.lost(link, reason);
         }
     }
 
-    private void lost(LostException reason) {
+    /**
+     * Fails all requests, in the thread of the channels.
+     *
+     * @param from the connection; null if there is none
+     */
+    private void lost(Link from, LostException reason) {
         List<Request<?>> failed;
         lock.lock();
         try {
+            if (from != link) {
+                return;
+            }
             failed = new ArrayList<>(sent.values());
             failed.addAll(unsent);
             sent.clear();
@@ -329,11 +355,12 @@ public final class Channel implements AutoCloseable {
             failure = reason;
             failures++;
             notBefore = System.nanoTime() + channels.options().pauseNanos(failures);
-            room.signalAll();
+            completing = true;
         } finally {
             lock.unlock();
         }
         failed.forEach(request -> request.future.completeExceptionally(reason));
+        completed();
     }
 
     private void tickLater() {
@@ -343,9 +370,13 @@ public final class Channel implements AutoCloseable {
         }
     }
 
-    /** Fails the requests whose time is over. The other side still counts those that are sent, so they remain. */
+    /**
+     * Fails the requests whose time is over. The other side still counts those that are sent, so they remain. If it
+     * answers none of as many as it takes, the connection is of no use any more.
+     */
     private void tick() {
         List<Request<?>> late = new ArrayList<>();
+        Link useless = null;
         lock.lock();
         try {
             ticking = false;
@@ -359,6 +390,11 @@ public final class Channel implements AutoCloseable {
                     late.add(request);
                 }
             }
+            if (link != null
+                    && sent.size() >= link.limits().requests()
+                    && sent.values().stream().allMatch(request -> request.future.isDone())) {
+                useless = link;
+            }
             completing = true;
             tickLater();
         } finally {
@@ -367,6 +403,9 @@ public final class Channel implements AutoCloseable {
         late.forEach(
                 request -> request.future.completeExceptionally(new TimeoutException(this + ": no answer in time")));
         completed();
+        if (useless != null) {
+            useless.end("the other side does not answer", null);
+        }
     }
 
     private void completed() {
@@ -415,15 +454,16 @@ public final class Channel implements AutoCloseable {
         try {
             closed = true;
             last = link;
+            room.signalAll();
         } finally {
             lock.unlock();
         }
+        boolean isFirst = channels.remove(this);
         if (last != null) {
             last.end(CLOSED, null);
-        } else {
-            lost(new LostException(this + ": " + CLOSED, null));
+        } else if (isFirst) {
+            channels.loop().execute(() -> lost(null, new LostException(this + ": " + CLOSED, null)));
         }
-        channels.remove(this);
     }
 
     private boolean isAnyAwaited() {

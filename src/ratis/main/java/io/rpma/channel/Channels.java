@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -28,6 +29,8 @@ import java.util.function.Supplier;
  */
 public final class Channels implements AutoCloseable {
     private static final Logger LOGGER = System.getLogger("io.rpma.channel");
+
+    private static final int MOST_PORT = 65535;
 
     /** The time for the answers to requests that are under way at the close. */
     private static final long FINISH_NANOS = SECONDS.toNanos(2);
@@ -100,45 +103,50 @@ public final class Channels implements AutoCloseable {
             }
         }
 
-        private void accept(RpmaConnReq request) throws ChannelException {
-            if (servings.size() >= options.connections()) {
-                throw new ChannelException("a client is rejected: there are " + options.connections() + " already");
-            }
-            Hello other = Hello.fromPrivateData(request.getPrivateData());
-            try (Link.Setup setup = new Link.Setup(Channels.this)) {
+        private void accept(RpmaConnReq request) {
+            RpmaConn conn = null;
+            Link made = null;
+            try (request;
+                    Link.Setup setup = new Link.Setup(Channels.this)) {
+                if (servings.size() >= options.connections()) {
+                    throw new ChannelException("there are " + options.connections() + " already");
+                }
+                Hello other = Hello.fromPrivateData(request.getPrivateData());
                 setup.post(request);
-                RpmaConn conn = request.connect(options.hello().toPrivateData());
-                Serving serving = new Serving(Channels.this, handlers.get(), servings::remove);
-                servings.add(serving);
-                serving.start(setup.link(conn, other, serving, "a client of " + this));
+                conn = request.connect(options.hello().toPrivateData());
+                Serving serving = new Serving(Channels.this, handlers.get(), servings);
+                made = setup.link(conn, other, serving, "a client of " + this);
+                serving.start(made);
+            } catch (ChannelException e) {
+                log("a client is rejected: " + e.getMessage());
+            } finally {
+                if (conn != null && made == null) {
+                    Channels.this.close(conn);
+                }
             }
         }
 
         /**
          * Stops to listen, waits at most 2 s for the answers to the requests that have arrived, and ends the
          * connections. Has no effect if it is already closed.
+         *
+         * @throws IllegalStateException if the thread of the channels calls it
          */
         @Override
         public void close() {
+            checkOtherThread();
             if (!listening.remove(this)) {
                 return;
             }
             requests.cancel();
             acceptances.arriveAndAwaitAdvance(); // a request belongs to the endpoint
-            endpoint.close();
-            cfg.close();
-            long deadline = System.nanoTime() + FINISH_NANOS;
-            boolean interrupted = false;
-            for (Serving serving : servings) {
-                try {
-                    serving.finish(deadline - System.nanoTime());
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            Channels.this.close(endpoint);
+            Channels.this.close(cfg);
+            servings.stream()
+                    .map(serving ->
+                            CompletableFuture.runAsync(() -> serving.finish(FINISH_NANOS), Channels.this::execute))
+                    .toList()
+                    .forEach(CompletableFuture::join);
         }
 
         @Override
@@ -187,10 +195,13 @@ public final class Channels implements AutoCloseable {
      * @throws io.rpma.RpmaException if the device does not have the address, or the port is taken
      */
     public Listening listen(String address, int port, Supplier<? extends RequestHandler> handlers) {
-        checkOpen();
-        Listening made = new Listening(address, port, Objects.requireNonNull(handlers, "handlers"));
-        listening.add(made);
-        return made;
+        Objects.requireNonNull(handlers, "handlers");
+        synchronized (idle) {
+            checkOpen();
+            Listening made = new Listening(address, port, handlers);
+            listening.add(made);
+            return made;
+        }
     }
 
     /**
@@ -199,12 +210,18 @@ public final class Channels implements AutoCloseable {
      * @param address the address of the other side, or its host name
      * @param port 1 to 65535
      * @return the channel, which the caller closes; {@link #close} closes it too
+     * @throws IllegalArgumentException if the address is empty, or the port is out of range
      */
     public Channel connect(String address, int port) {
-        checkOpen();
-        Channel made = new Channel(this, Objects.requireNonNull(address, "address"), port);
-        open.add(made);
-        return made;
+        if (address.isEmpty() || port < 1 || port > MOST_PORT) {
+            throw new IllegalArgumentException("no address, or a port that is not 1 to " + MOST_PORT + ": " + port);
+        }
+        synchronized (idle) {
+            checkOpen();
+            Channel made = new Channel(this, address, port);
+            open.add(made);
+            return made;
+        }
     }
 
     private static Thread daemon(Runnable task) {
@@ -214,11 +231,15 @@ public final class Channels implements AutoCloseable {
     }
 
     private void run() {
-        try {
-            loop.run();
-        } catch (InterruptedException e) {
-            log("the thread was interrupted, and serves no more");
-        }
+        boolean interrupted;
+        do {
+            interrupted = false;
+            try {
+                loop.run();
+            } catch (InterruptedException e) {
+                interrupted = true; // by a handler: nobody else knows this thread
+            }
+        } while (interrupted);
     }
 
     private void failed(Object source, Throwable cause) {
@@ -282,12 +303,22 @@ public final class Channels implements AutoCloseable {
         links.put(conn, link);
     }
 
+    /** Forgets a connection, as the last step of a task. */
     void remove(RpmaConn conn) {
         links.remove(conn);
     }
 
-    void remove(Channel channel) {
-        open.remove(channel);
+    boolean remove(Channel channel) {
+        return open.remove(channel);
+    }
+
+    /** Closes an object. It counts as closed after a failure too. */
+    void close(AutoCloseable object) {
+        try {
+            object.close();
+        } catch (Exception e) {
+            log(object + ": " + e.getMessage());
+        }
     }
 
     /**
@@ -298,9 +329,7 @@ public final class Channels implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (isOwnThread()) {
-            throw new IllegalStateException("the thread of the channels can't wait for its own end");
-        }
+        checkOtherThread();
         synchronized (idle) {
             if (closed) {
                 return;
@@ -309,6 +338,7 @@ public final class Channels implements AutoCloseable {
         }
         List.copyOf(open).forEach(Channel::close);
         List.copyOf(listening).forEach(Listening::close);
+        links.values().forEach(link -> link.end("this side is closed", null));
         boolean interrupted = awaitIdle();
         loop.close();
         threads.shutdown();
@@ -336,11 +366,15 @@ public final class Channels implements AutoCloseable {
         return interrupted;
     }
 
+    private void checkOtherThread() {
+        if (isOwnThread()) {
+            throw new IllegalStateException("the thread of the channels can't wait for itself");
+        }
+    }
+
     private void checkOpen() {
-        synchronized (idle) {
-            if (closed) {
-                throw new IllegalStateException("the channels are closed");
-            }
+        if (closed) {
+            throw new IllegalStateException("the channels are closed");
         }
     }
 }

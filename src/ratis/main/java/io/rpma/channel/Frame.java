@@ -23,7 +23,9 @@ record Frame(Kind kind, boolean offered, int credits, int read, int length, long
         REQUEST,
         ANSWER,
         /** An answer that is the reason of the refusal, in UTF-8. */
-        REFUSAL
+        REFUSAL,
+        /** The end of the answers. The side that asks then ends the connection. */
+        CLOSE
     }
 
     private static final Kind[] KINDS = Kind.values();

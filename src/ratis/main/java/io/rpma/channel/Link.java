@@ -16,13 +16,11 @@ import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.channel.ChannelException.LostException;
-import io.rpma.channel.Regions.Region;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -32,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * again when its message is handled, and gives a credit back, in the header of the next message or in one of its own.
  * Messages are handled in the order of their arrival; later ones wait for a large one that is being read.
  *
- * <p>The loop's thread receives; any thread sends.
+ * <p>Any thread sends and ends. The thread of the channels does all else, so that the end has no race with it.
  */
 final class Link {
     private static final int BATCH = 32;
@@ -41,12 +39,12 @@ final class Link {
     /** A device can limit the bytes of one operation, soft-RoCE to 8 MiB. */
     private static final int READ_SIZE = 1 << 20;
 
-    /** The maximum number of offered regions that the other side has not read. */
+    /** The maximum number of offered blocks that the other side has not read. */
     private static final int MOST_OFFERS = 8;
 
     /**
      * The receives for headers without a message, which need no credit: each one reports half of the receives, or a
-     * region that was read.
+     * block that was read.
      */
     private static final int RETURNS = 2 + MOST_OFFERS;
 
@@ -60,11 +58,14 @@ final class Link {
          */
         void received(Frame frame, ByteBuffer message) throws ChannelException;
 
+        /** Returns whether a message can be handled before more of those that wait are sent. */
+        boolean takes(int waitingMessages, long waitingBytes);
+
         /** Handles the end of the connection. */
         void lost(LostException reason);
     }
 
-    /** The queues and buffers of a connection, before it is made. */
+    /** The buffers of a connection, before it is made. */
     static final class Setup implements AutoCloseable {
         private final Channels channels;
         private final Hello own;
@@ -108,7 +109,7 @@ final class Link {
             }
         }
 
-        /** Makes the link. */
+        /** Makes the link, which closes the connection. */
         Link link(RpmaConn conn, Hello other, End end, String name) {
             Link link = new Link(this, conn, other, end, name);
             used = true;
@@ -118,8 +119,8 @@ final class Link {
         @Override
         public void close() {
             if (!used) {
-                sends.close();
-                receives.close();
+                channels.close(sends);
+                channels.close(receives);
             }
         }
     }
@@ -129,7 +130,7 @@ final class Link {
         private final Frame frame;
         private final int slot;
         private final RpmaMrRemote remote;
-        private Region region;
+        private Block block;
         private int asked;
         private int missing;
 
@@ -149,7 +150,7 @@ final class Link {
         }
     }
 
-    /** A message that waits for a credit, a buffer or a region. */
+    /** A message that waits for a credit, a buffer or a block. */
     private record Waiting(Frame.Kind kind, long id, Message message) {}
 
     private final Channels channels;
@@ -160,19 +161,22 @@ final class Link {
     private final int mostCredits;
     private final Buffers receives;
     private final Buffers sends;
-    private final Regions outgoing;
-    private final Regions incoming;
-    private final List<RpmaEventLoop.Registration> registrations = new ArrayList<>();
+    private final Blocks outgoing;
+    private final Blocks incoming;
 
-    // of the loop's thread
+    // of the thread of the channels
+    private final List<RpmaEventLoop.Registration> registrations = new ArrayList<>();
     private final Deque<Arrival> arrivals = new ArrayDeque<>();
     private final Deque<Arrival> reads = new ArrayDeque<>();
 
+    /** Whether an operation has failed, after which no other one can be posted. */
+    private boolean broken;
+
     private final ReentrantLock lock = new ReentrantLock();
     // guarded by the lock
-    private final Condition progress = lock.newCondition();
     private final Deque<Waiting> waiting = new ArrayDeque<>();
-    private final Deque<Region> offers = new ArrayDeque<>();
+    private final Deque<Block> offers = new ArrayDeque<>();
+    private long waitingBytes;
     private int credits;
     private int owedCredits;
     private int owedReads;
@@ -191,27 +195,43 @@ final class Link {
         mostCredits = other.receives();
         credits = mostCredits;
         long most = Math.max(limits.requestBytes(), limits.messageSize());
-        outgoing = new Regions(channels.peer(), RpmaMrUsage.READ_SRC, most);
-        incoming = new Regions(channels.peer(), RpmaMrUsage.READ_DST, most);
+        outgoing = new Blocks(channels.peer(), RpmaMrUsage.READ_SRC, most);
+        incoming = new Blocks(channels.peer(), RpmaMrUsage.READ_DST, most);
+        channels.add(conn, this);
     }
 
     /** Begins to receive. */
     void start() {
+        channels.loop().execute(this::register);
+    }
+
+    private void register() {
+        if (!isOpen()) {
+            return;
+        }
         RpmaEventLoop loop = channels.loop();
         long period = Math.max(1, NANOSECONDS.toMillis(channels.options().silenceNanos()) / 3);
-        channels.add(conn, this);
         try {
             registrations.add(loop.onEvent(conn, this::handle));
             registrations.add(loop.onCompletion(conn.getCq(), BATCH, this::handle));
             registrations.add(
                     loop.onPeerLost(conn, period, period, MILLISECONDS, c -> end("the host does not answer", null)));
         } catch (RpmaException | IllegalStateException e) {
-            loop.execute(() -> end(e.getMessage(), e));
+            end(e.getMessage(), e);
         }
     }
 
     Hello limits() {
         return limits;
+    }
+
+    private boolean isOpen() {
+        lock.lock();
+        try {
+            return end == null;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -227,51 +247,52 @@ final class Link {
             }
             if (!waiting.isEmpty() || !post(kind, id, message)) {
                 byte[] copy = new byte[message.length()];
-                message.writeTo(ByteBuffer.wrap(copy));
+                write(message, ByteBuffer.wrap(copy));
                 waiting.add(new Waiting(kind, id, Message.of(copy)));
+                waitingBytes += copy.length;
             }
         } catch (LostException e) {
-            channels.loop().execute(() -> end(e));
+            end(e);
             throw e;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Sends a message, if there is a credit, a buffer, and for a large one a region. */
+    /** Sends a message, if there is a credit, a buffer, and for a large one a block. */
     private boolean post(Frame.Kind kind, long id, Message message) throws LostException {
         if (credits == 0 || !hasBuffer()) {
             return false;
         }
         int length = message.length();
-        if (length <= limits.bufferSize() - Frame.SIZE) {
-            ByteBuffer buffer = nextBuffer();
-            write(message, buffer.position(Frame.SIZE).limit(Frame.SIZE + length));
-            credits--;
-            transmit(kind, false, length, id, buffer);
-            return true;
+        boolean isSmall = length <= limits.bufferSize() - Frame.SIZE;
+        if (isSmall) {
+            write(message, nextBuffer().position(Frame.SIZE).limit(Frame.SIZE + length));
+        } else if (!offer(message, length)) {
+            return false;
         }
-        Region region = offers.size() < MOST_OFFERS ? outgoing.take(length) : null;
-        if (region == null) {
+        credits--;
+        transmit(new Frame(kind, !isSmall, owedCredits, owedReads, length, id));
+        return true;
+    }
+
+    /** Copies a message into a block, and the descriptor of the block into the next buffer. */
+    private boolean offer(Message message, int length) {
+        Block block = offers.size() < MOST_OFFERS ? outgoing.take(length) : null;
+        if (block == null) {
             return false;
         }
         boolean written = false;
         try {
-            write(message, region.bytes(length));
+            write(message, block.bytes(0, length));
             written = true;
         } finally {
             if (!written) {
-                outgoing.giveBack(region);
+                outgoing.giveBack(block);
             }
         }
-        offers.add(region);
-        credits--;
-        transmit(
-                kind,
-                true,
-                length,
-                id,
-                nextBuffer().position(Frame.SIZE).put(region.mr().getDescriptor()));
+        offers.add(block);
+        nextBuffer().position(Frame.SIZE).put(block.region().getDescriptor());
         return true;
     }
 
@@ -295,24 +316,19 @@ final class Link {
     }
 
     /**
-     * Posts the next buffer. A completion frees all buffers before it, so only one of a quarter of them requests one.
-     *
-     * @param end the buffer, with its position at the end of the bytes
+     * Posts the next buffer, which has all but the header. A completion frees all buffers before it, so only one of a
+     * quarter of them requests one.
      */
-    private void transmit(Frame.Kind kind, boolean offered, int length, long id, ByteBuffer end) throws LostException {
-        int size = end.position();
-        new Frame(kind, offered, owedCredits, owedReads, length, id).writeTo(end.position(0));
-        owedCredits = 0;
-        owedReads = 0;
+    private void transmit(Frame frame) throws LostException {
         int index = nextIndex();
+        frame.writeTo(nextBuffer());
+        int content = frame.offered() ? offers.getLast().region().getDescriptorSize() : frame.length();
         int every = sends.count() / 4;
         int flags = sent % every == every - 1 ? RpmaConn.F_COMPLETION_ALWAYS : RpmaConn.F_COMPLETION_ON_ERROR;
-        transmit(sends.offset(index), size, flags);
-    }
-
-    private void transmit(long offset, int size, int flags) throws LostException {
+        owedCredits = 0;
+        owedReads = 0;
         try {
-            if (!conn.send(sends.region(), offset, size, flags, sent)) {
+            if (!conn.send(sends.region(), sends.offset(index), Frame.SIZE + content, flags, sent)) {
                 throw lost("the send queue is full", null);
             }
         } catch (RpmaException | IllegalStateException e) {
@@ -333,22 +349,20 @@ final class Link {
         end(event.description(), null);
     }
 
-    private boolean isOpen() {
-        lock.lock();
-        try {
-            return end == null;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     private void handle(RpmaCq cq, RpmaCompletions completions) {
         try {
-            for (int i = 0; i < completions.count(); i++) {
-                handle(completions, i);
+            int good = 0;
+            while (good < completions.count() && completions.isSuccess(good)) {
+                handle(completions, good);
+                good++;
             }
-            deliver();
-            sendWaiting();
+            broken = good < completions.count();
+            do {
+                deliver();
+            } while (!broken && sendWaiting() && !arrivals.isEmpty());
+            if (broken) {
+                end(completions.status(good).description(), null);
+            }
         } catch (LostException e) {
             end(e);
         } catch (ChannelException | RpmaException | IllegalStateException e) {
@@ -359,9 +373,6 @@ final class Link {
     }
 
     private void handle(RpmaCompletions completions, int index) throws ChannelException {
-        if (!completions.isSuccess(index)) {
-            throw lost(completions.status(index).description(), null);
-        }
         switch (completions.opcode(index)) {
             case RECV -> arrived((int) completions.wrId(index), (int) completions.byteLen(index));
             case RDMA_READ -> read(reads.remove(), (int) completions.wrId(index));
@@ -373,7 +384,6 @@ final class Link {
         lock.lock();
         try {
             completed = number + 1;
-            progress.signalAll();
         } finally {
             lock.unlock();
         }
@@ -382,17 +392,21 @@ final class Link {
     private void arrived(int slot, int size) throws ChannelException {
         ByteBuffer bytes = receives.buffer(slot).limit(size);
         Frame frame = Frame.readFrom(bytes);
-        takeBack(frame);
         if (frame.kind() == Frame.Kind.RETURN) {
-            receive(slot);
-        } else if (frame.length() > limits.messageSize()) {
+            receive(slot); // before the other side can send another one
+            takeBack(frame);
+            return;
+        }
+        takeBack(frame);
+        if (frame.length() > limits.messageSize()) {
             throw new ChannelException("a message of " + frame.length() + " bytes");
-        } else if (frame.offered()) {
+        }
+        if (frame.offered()) {
             arrivals.add(new Arrival(frame, slot, null, remote(frame, bytes)));
-        } else if (bytes.remaining() != frame.length()) {
-            throw new ChannelException("a message with another length than in its header");
-        } else {
+        } else if (bytes.remaining() == frame.length()) {
             arrivals.add(new Arrival(frame, slot, bytes, null));
+        } else {
+            throw new ChannelException("a message with another length than in its header");
         }
     }
 
@@ -422,14 +436,13 @@ final class Link {
             for (int i = 0; i < frame.read(); i++) {
                 outgoing.giveBack(offers.remove());
             }
-            progress.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
     private void receive(int slot) throws LostException {
-        if (!conn.recv(receives.region(), receives.offset(slot), receives.size(), slot)) {
+        if (!broken && !conn.recv(receives.region(), receives.offset(slot), receives.size(), slot)) {
             throw lost("the receive queue is full", null);
         }
     }
@@ -437,11 +450,12 @@ final class Link {
     /** Hands over the messages that are there, up to one that must be read first, and reads what there is room for. */
     private void deliver() throws ChannelException {
         startReads();
-        while (!arrivals.isEmpty() && arrivals.element().bytes != null) {
+        while (!arrivals.isEmpty() && arrivals.element().bytes != null && isTaken()) {
             Arrival arrival = arrivals.remove();
-            owner.received(arrival.frame, arrival.bytes);
-            if (arrival.region != null) {
-                incoming.giveBack(arrival.region);
+            try {
+                owner.received(arrival.frame, arrival.bytes);
+            } finally {
+                release(arrival);
             }
             receive(arrival.slot);
             owe(1, 0);
@@ -449,15 +463,31 @@ final class Link {
         }
     }
 
+    private boolean isTaken() {
+        lock.lock();
+        try {
+            return owner.takes(waiting.size(), waitingBytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void release(Arrival arrival) {
+        if (arrival.block != null) {
+            incoming.giveBack(arrival.block);
+        }
+    }
+
     private void startReads() throws LostException {
         for (Arrival arrival : arrivals) {
-            while (arrival.remote != null && arrival.asked < arrival.length()) {
-                if (reads.size() == MOST_READS || !hasRegion(arrival)) {
+            while (!broken && arrival.remote != null && arrival.asked < arrival.length()) {
+                if (reads.size() == MOST_READS || !hasBlock(arrival)) {
                     return;
                 }
                 int size = Math.min(READ_SIZE, arrival.length() - arrival.asked);
                 int flags = RpmaConn.F_COMPLETION_ALWAYS;
-                if (!conn.read(arrival.region.mr(), arrival.asked, arrival.remote, arrival.asked, size, flags, size)) {
+                if (!conn.read(
+                        arrival.block.region(), arrival.asked, arrival.remote, arrival.asked, size, flags, size)) {
                     throw lost("the send queue is full", null);
                 }
                 arrival.asked += size;
@@ -466,17 +496,17 @@ final class Link {
         }
     }
 
-    private boolean hasRegion(Arrival arrival) {
-        if (arrival.region == null) {
-            arrival.region = incoming.take(arrival.length());
+    private boolean hasBlock(Arrival arrival) {
+        if (arrival.block == null) {
+            arrival.block = incoming.take(arrival.length());
         }
-        return arrival.region != null;
+        return arrival.block != null;
     }
 
     private void read(Arrival arrival, int size) {
         arrival.missing -= size;
         if (arrival.missing == 0) {
-            arrival.bytes = arrival.region.bytes(arrival.length());
+            arrival.bytes = arrival.block.bytes(0, arrival.length());
             arrival.remote.close();
             owe(0, 1);
         }
@@ -492,48 +522,27 @@ final class Link {
         }
     }
 
-    /** Sends what waits, and gives back what is worth a message of its own if there is no other one. */
-    private void sendWaiting() throws LostException {
+    /**
+     * Sends what waits, and gives back what is worth a message of its own if there is no other one. Returns whether
+     * anything that has waited is sent.
+     */
+    private boolean sendWaiting() throws LostException {
         lock.lock();
         try {
+            boolean any = false;
             while (!waiting.isEmpty()
                     && post(
                             waiting.element().kind(),
                             waiting.element().id(),
                             waiting.element().message())) {
-                waiting.remove();
+                waitingBytes -= waiting.remove().message().length();
+                any = true;
             }
             int half = (receives.count() - RETURNS) / 2;
             if ((owedCredits >= half || owedReads > 0) && hasBuffer()) {
-                transmit(Frame.Kind.RETURN, false, 0, 0, nextBuffer().position(Frame.SIZE));
+                transmit(new Frame(Frame.Kind.RETURN, false, owedCredits, owedReads, 0, 0));
             }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Waits until the other side has all that was sent, until the connection ends, or for a time. */
-    void awaitSent(long nanos) throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            long left = nanos;
-            while (end == null && left > 0 && !(waiting.isEmpty() && offers.isEmpty() && hasBuffer())) {
-                left = progress.awaitNanos(left);
-            }
-            if (end != null || left <= 0) {
-                return;
-            }
-            ByteBuffer buffer = nextBuffer();
-            new Frame(Frame.Kind.RETURN, false, owedCredits, owedReads, 0, 0).writeTo(buffer);
-            long last = sent;
-            transmit(sends.offset(nextIndex()), Frame.SIZE, RpmaConn.F_COMPLETION_ALWAYS);
-            owedCredits = 0;
-            owedReads = 0;
-            while (end == null && left > 0 && completed <= last) {
-                left = progress.awaitNanos(left);
-            }
-        } catch (LostException e) {
-            // The other side is gone, and needs nothing.
+            return any;
         } finally {
             lock.unlock();
         }
@@ -557,42 +566,29 @@ final class Link {
             }
             end = reason;
             waiting.clear();
-            progress.signalAll();
         } finally {
             lock.unlock();
         }
-        registrations.forEach(RpmaEventLoop.Registration::cancel);
-        // After the last call of a handler; the close takes seconds if the other host is dead.
-        channels.loop().execute(() -> channels.execute(this::free));
-        owner.lost(reason);
+        channels.loop().execute(() -> tearDown(reason));
         return true;
     }
 
+    private void tearDown(LostException reason) {
+        registrations.forEach(RpmaEventLoop.Registration::cancel);
+        channels.execute(this::free);
+        owner.lost(reason);
+    }
+
+    /** In another thread: the close takes seconds if the other host is dead. */
     private void free() {
-        try {
-            conn.close();
-        } catch (RpmaException e) {
-            channels.log(name + ": " + e.getMessage()); // The connection is closed nevertheless.
-        }
-        outgoing.close();
-        incoming.close();
-        lock.lock();
-        try {
-            offers.forEach(outgoing::giveBack);
-            offers.clear();
-        } finally {
-            lock.unlock();
-        }
-        for (Arrival arrival : arrivals) {
-            if (arrival.region != null) {
-                incoming.giveBack(arrival.region);
-            }
-            if (arrival.remote != null) {
-                arrival.remote.close();
-            }
-        }
-        sends.close();
-        receives.close();
+        channels.close(conn);
+        arrivals.forEach(this::release);
+        arrivals.stream().filter(arrival -> arrival.remote != null).forEach(arrival -> channels.close(arrival.remote));
+        offers.forEach(outgoing::giveBack);
+        channels.close(outgoing);
+        channels.close(incoming);
+        channels.close(sends);
+        channels.close(receives);
         channels.remove(conn);
     }
 

@@ -4,21 +4,23 @@ package io.rpma.channel;
 import io.rpma.channel.ChannelException.LostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 /** The side of a connection that answers. */
 final class Serving implements Link.End {
     private static final int MOST_REASON = 1000;
+    private static final Message NOTHING = Message.of(new byte[0]);
 
     private final Channels channels;
     private final RequestHandler handler;
-    private final Consumer<Serving> ended;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition answered = lock.newCondition();
+    private final Set<Serving> open;
     private Link link;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    // guarded by the lock
+    private final Condition changed = lock.newCondition();
     private int requests;
     private long bytes;
     private boolean lost;
@@ -26,16 +28,17 @@ final class Serving implements Link.End {
     /**
      * Makes the side, which needs a connection.
      *
-     * @param ended is called when the connection has ended
+     * @param open has this side from {@link #start} to the end of the connection
      */
-    Serving(Channels channels, RequestHandler handler, Consumer<Serving> ended) {
+    Serving(Channels channels, RequestHandler handler, Set<Serving> open) {
         this.channels = channels;
         this.handler = handler;
-        this.ended = ended;
+        this.open = open;
     }
 
     void start(Link made) {
         link = made;
+        open.add(this);
         made.start();
     }
 
@@ -49,10 +52,8 @@ final class Serving implements Link.End {
         try {
             handler.handle(message, reply);
         } catch (Exception e) {
-            if (reply.isDone()) {
+            if (!reply.answer(Frame.Kind.REFUSAL, reason(String.valueOf(e.getMessage())))) {
                 channels.log(link + ": the handler has failed after its answer: " + e);
-            } else {
-                reply.refuse(String.valueOf(e.getMessage()));
             }
         }
     }
@@ -71,15 +72,11 @@ final class Serving implements Link.End {
         }
     }
 
-    private void done(int length) {
-        lock.lock();
-        try {
-            requests--;
-            bytes -= length;
-            answered.signalAll();
-        } finally {
-            lock.unlock();
-        }
+    /** Answers wait if the other side does not take them. Then it gets no more of them, although it may ask. */
+    @Override
+    public boolean takes(int waitingMessages, long waitingBytes) {
+        return waitingMessages < link.limits().requests()
+                && waitingBytes <= link.limits().requestBytes();
     }
 
     @Override
@@ -87,48 +84,52 @@ final class Serving implements Link.End {
         lock.lock();
         try {
             lost = true;
-            answered.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
-        ended.accept(this);
+        open.remove(this);
     }
 
-    /** Waits until all requests are answered and the answers have arrived, at most for a time, and ends. */
-    void finish(long nanos) throws InterruptedException {
+    /**
+     * Waits until all requests are answered, and the other side, which then gets the end of the answers, has ended the
+     * connection; at most for a time.
+     */
+    void finish(long nanos) {
+        long left = nanos;
+        boolean told = false;
+        lock.lock();
         try {
-            link.awaitSent(awaitAnswers(nanos));
+            while (!lost && left > 0) {
+                if (requests == 0 && !told) {
+                    link.send(Frame.Kind.CLOSE, 0, NOTHING);
+                    told = true;
+                }
+                left = changed.awaitNanos(left);
+            }
+        } catch (LostException e) {
+            // The other side is gone.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } finally {
+            lock.unlock();
             link.end("this side is closed", null);
         }
     }
 
-    /** Returns the time that is left. */
-    private long awaitAnswers(long nanos) throws InterruptedException {
-        long left = nanos;
-        lock.lockInterruptibly();
-        try {
-            while (requests > 0 && !lost && left > 0) {
-                left = answered.awaitNanos(left);
-            }
-            return left;
-        } finally {
-            lock.unlock();
-        }
+    private static Message reason(String text) {
+        String start = text.length() > MOST_REASON ? text.substring(0, MOST_REASON) : text;
+        return Message.of(start.getBytes(StandardCharsets.UTF_8));
     }
 
     private final class Reply implements RequestHandler.Answer {
         private final long id;
         private final int length;
-        private final AtomicBoolean done = new AtomicBoolean();
+        private boolean done;
 
         Reply(long id, int length) {
             this.id = id;
             this.length = length;
-        }
-
-        boolean isDone() {
-            return done.get();
         }
 
         @Override
@@ -136,37 +137,45 @@ final class Serving implements Link.End {
             int most = link.limits().messageSize();
             if (message.length() > most) {
                 refuse("the answer has " + message.length() + " bytes, and the limit is " + most);
-                return;
-            }
-            take();
-            try {
-                answer(Frame.Kind.ANSWER, message);
-            } catch (RuntimeException e) {
-                answer(Frame.Kind.REFUSAL, reason(String.valueOf(e.getMessage())));
-                throw e;
+            } else {
+                check(answer(Frame.Kind.ANSWER, message));
             }
         }
 
         @Override
         public void refuse(String reason) {
-            take();
-            answer(Frame.Kind.REFUSAL, reason(reason));
+            check(answer(Frame.Kind.REFUSAL, reason(reason)));
         }
 
-        private static Message reason(String text) {
-            String start = text.length() > MOST_REASON ? text.substring(0, MOST_REASON) : text;
-            return Message.of(start.getBytes(StandardCharsets.UTF_8));
-        }
-
-        /** Before the answer is sent: the other side may send another request as soon as it has the answer. */
-        private void take() {
-            if (!done.compareAndSet(false, true)) {
+        private static void check(boolean answered) {
+            if (!answered) {
                 throw new IllegalStateException("the request is already answered");
             }
-            done(length);
         }
 
-        private void answer(Frame.Kind kind, Message message) {
+        /**
+         * Answers the request, and returns false if it is already answered. If the message can't be copied, the request
+         * is not answered.
+         */
+        boolean answer(Frame.Kind kind, Message message) {
+            // With the lock, because the other side may ask again as soon as it has the answer.
+            lock.lock();
+            try {
+                if (done) {
+                    return false;
+                }
+                sendIfOpen(kind, message);
+                done = true;
+                requests--;
+                bytes -= length;
+                changed.signalAll();
+                return true;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void sendIfOpen(Frame.Kind kind, Message message) {
             try {
                 link.send(kind, id, message);
             } catch (LostException e) {

@@ -24,7 +24,6 @@ import org.apache.ratis.util.PeerProxyMap;
 /** The channels to the servers of a group. */
 final class Peers extends PeerProxyMap<Peers.Peer> {
     private final Source source;
-    private final long timeoutMs;
 
     /** Makes the channels when the first one is needed. */
     interface Source extends Closeable {
@@ -76,7 +75,11 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
                 throw new IOException("unknown host: " + peer);
             }
             String host = address.getAddress().getHostAddress();
-            channel = source.get(host).connect(host, address.getPort());
+            try {
+                channel = source.get(host).connect(host, address.getPort());
+            } catch (IllegalStateException | IllegalArgumentException e) {
+                throw new IOException(e.getMessage(), e); // closed meanwhile, or no port
+            }
         }
 
         /**
@@ -131,7 +134,6 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
     private Peers(String name, long timeoutMs, Source source) {
         super(name, peer -> new Peer(peer, source, timeoutMs));
         this.source = source;
-        this.timeoutMs = timeoutMs;
     }
 
     /** Returns the exception as Ratis knows it. */

@@ -34,7 +34,8 @@ final class RpmaClientRpc extends RaftClientRpcWithProxy<Peers.Peer> {
     @Override
     public CompletableFuture<RaftClientReply> sendRequestAsync(RaftClientRequest request) {
         try {
-            return send(request).thenApply(RpmaClientRpc::checked);
+            // the user's actions can block
+            return send(request).thenApplyAsync(RpmaClientRpc::checked);
         } catch (IOException | RuntimeException e) {
             return JavaUtils.completeExceptionally(e);
         }

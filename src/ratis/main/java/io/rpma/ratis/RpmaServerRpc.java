@@ -34,14 +34,18 @@ import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.apache.ratis.server.protocol.RaftServerAsynchronousProtocol;
-import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
 import org.apache.ratis.util.CodeInjectionForTesting;
 import org.apache.ratis.util.JavaUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The end of a server: it answers clients and other servers, and calls other servers. */
 final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> implements RaftServerAsynchronousProtocol {
+    private static final Logger LOG = LoggerFactory.getLogger(RpmaServerRpc.class);
+
     /** The place at which Ratis's tests delay calls to other servers. */
     static final String SEND_SERVER_REQUEST = RpmaServerRpc.class.getSimpleName() + ".sendServerRequest";
 
@@ -145,75 +149,99 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
     }
 
     /**
-     * The requests of a connection, in their order, which Ratis's asynchronous clients rely on. Methods of the server
-     * can block, so the thread of the channels does not call them.
+     * The requests of a connection. Methods of the server can block and parsing can take long, so other threads do it:
+     * one after the other for the requests of clients, which rely on their order.
      */
     private final class Requests implements RequestHandler {
-        private final Deque<Runnable> tasks = new ArrayDeque<>();
+        private final Deque<Runnable> clientRequests = new ArrayDeque<>();
 
-        // of the task under way
+        // of the thread that runs the requests of clients
         private final ClientOrder ofLeader = new ClientOrder();
         private final ClientOrder ofServer = new ClientOrder();
 
         @Override
-        public void handle(ByteBuffer bytes, Answer answer) throws InvalidProtocolBufferException {
+        public void handle(ByteBuffer bytes, Answer answer) {
             Call call = bytes.hasRemaining() ? Call.of(bytes.get()) : null;
             if (call == null) {
                 answer.refuse("an unknown call");
                 return;
             }
-            MessageLite request = Wire.parse(bytes, call.parser());
-            synchronized (tasks) {
-                tasks.add(() -> begin(call, request, answer));
-                if (tasks.size() == 1) {
+            ByteString content = ByteString.copyFrom(bytes);
+            if (call != Call.CLIENT_REQUEST) {
+                threads.execute(() -> begin(call, content, answer));
+                return;
+            }
+            synchronized (clientRequests) {
+                clientRequests.add(() -> begin(call, content, answer));
+                if (clientRequests.size() == 1) {
                     threads.execute(this::run);
                 }
             }
         }
 
         private void run() {
-            Runnable task;
-            synchronized (tasks) {
-                task = tasks.element();
+            Runnable request;
+            synchronized (clientRequests) {
+                request = clientRequests.element();
             }
-            while (task != null) {
-                task.run();
-                synchronized (tasks) {
-                    tasks.remove();
-                    task = tasks.peek();
+            while (request != null) {
+                request.run();
+                synchronized (clientRequests) {
+                    clientRequests.remove();
+                    request = clientRequests.peek();
                 }
             }
         }
 
-        private void begin(Call call, MessageLite request, Answer answer) {
-            if (request instanceof RaftClientRequestProto client) {
-                RaftRpcRequestProto header = client.getRpcRequest();
-                SlidingWindowEntry place = header.getSlidingWindowEntry();
-                ClientOrder order = header.getToLeader() ? ofLeader : ofServer;
-                order.arrived(place.getSeqNum(), place.getIsFirst(), new ClientOrder.Request() {
-                    @Override
-                    public void submit() {
-                        answer(call, request, answer);
-                    }
-
-                    @Override
-                    public void drop() {
-                        answer.send(Wire.exception(new IOException("the client has repeated the request")));
-                    }
-                });
-            } else {
-                answer(call, request, answer);
+        /** Answers whatever happens, because the other side waits. */
+        private void begin(Call call, ByteString content, Answer answer) {
+            try {
+                MessageLite request = call.parser().parseFrom(content);
+                if (request instanceof RaftClientRequestProto client) {
+                    inOrder(client, answer);
+                } else {
+                    answer(call, request, answer);
+                }
+            } catch (Throwable e) {
+                fail(answer, e);
             }
         }
 
-        private void answer(Call call, MessageLite request, Answer answer) {
+        private static void fail(Answer answer, Throwable reason) {
             try {
-                call.answer(server, request)
-                        .whenComplete((reply, thrown) ->
-                                answer.send(thrown == null ? Wire.message(Wire.REPLY, reply) : Wire.exception(thrown)));
-            } catch (IOException | RuntimeException e) {
-                answer.send(Wire.exception(e));
+                answer.send(Wire.exception(reason));
+            } catch (IllegalStateException e) {
+                LOG.warn("a request has failed after its answer", reason);
             }
+        }
+
+        private void inOrder(RaftClientRequestProto request, Answer answer) {
+            RaftRpcRequestProto header = request.getRpcRequest();
+            SlidingWindowEntry place = header.getSlidingWindowEntry();
+            ClientOrder order = header.getToLeader() ? ofLeader : ofServer;
+            order.arrived(place.getSeqNum(), place.getIsFirst(), new ClientOrder.Request() {
+                @Override
+                public void submit() {
+                    answer(Call.CLIENT_REQUEST, request, answer);
+                }
+
+                @Override
+                public void drop() {
+                    answer.send(Wire.exception(new IOException("the client has repeated the request")));
+                }
+            });
+        }
+
+        private void answer(Call call, MessageLite request, Answer answer) {
+            CompletableFuture<? extends MessageLite> reply;
+            try {
+                reply = call.answer(server, request);
+            } catch (Throwable e) {
+                fail(answer, e);
+                return;
+            }
+            reply.whenComplete((message, thrown) ->
+                    answer.send(thrown == null ? Wire.message(Wire.REPLY, message) : Wire.exception(thrown)));
         }
     }
 
@@ -269,7 +297,11 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
         CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
         try {
             RaftPeerId id = RaftPeerId.valueOf(header.getReplyId());
-            return getProxies().getProxy(id).send(call, request, replies, header.getTimeoutMs());
+            // Ratis's actions can block
+            return getProxies()
+                    .getProxy(id)
+                    .send(call, request, replies, header.getTimeoutMs())
+                    .thenApplyAsync(reply -> reply, threads);
         } catch (IOException e) {
             return JavaUtils.completeExceptionally(e);
         }

@@ -10,7 +10,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedInputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
-import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
 import org.apache.ratis.util.ReflectionUtils;
@@ -23,7 +22,7 @@ final class Wire {
     /** An answer is an exception: the name of its class, a line feed, and its message. */
     static final int EXCEPTION = 1;
 
-    private static final String RATIS = "org.apache.ratis.";
+    private static final String EXCEPTIONS = "org.apache.ratis.protocol.exceptions.";
 
     private Wire() {}
 
@@ -50,17 +49,11 @@ final class Wire {
         };
     }
 
-    /** Parses the rest of a request or answer. */
-    static <T> T parse(ByteBuffer bytes, Parser<T> parser) throws InvalidProtocolBufferException {
-        CodedInputStream in = CodedInputStream.newInstance(bytes);
-        return parser.parseFrom(in);
-    }
-
     /** Parses an answer. */
     static <T> T parseAnswer(ByteBuffer bytes, Parser<T> parser) {
         try {
             if (bytes.get() == REPLY) {
-                return parse(bytes, parser);
+                return parser.parseFrom(CodedInputStream.newInstance(bytes));
             }
         } catch (IOException e) {
             throw new CompletionException(e);
@@ -88,11 +81,11 @@ final class Wire {
         int end = text.indexOf('\n');
         String name = end < 0 ? "" : text.substring(0, end);
         String message = text.substring(end + 1);
-        if (name.startsWith(RATIS)) {
+        if (name.startsWith(EXCEPTIONS)) {
             try {
                 return ReflectionUtils.instantiateException(
                         Class.forName(name, false, Wire.class.getClassLoader()).asSubclass(IOException.class), message);
-            } catch (Exception e) {
+            } catch (Exception | LinkageError e) {
                 // as another exception, below
             }
         }
