@@ -23,6 +23,15 @@ command_jshell() {
 command_demo() {
     local file offered name
     ((${#arguments[@]} <= 1)) || usage_error "demo takes only one file, not also ${arguments[1]}"
+    if $ratis_demo; then
+        ((${#arguments[@]} == 0)) || usage_error "demo --ratis takes no file"
+        select_bed
+        build
+        cd "$checkout" || die "can't enter $checkout"
+        # shellcheck disable=SC2016 # of the machine with the device
+        run_on_bed bash -c 'exec src/apps/examples/run key-value demo --address "$RPMA_ADDRESS"' </dev/null
+        return
+    fi
     file=${arguments[0]:-}
     if ((${#arguments[@]} == 1)); then
         [[ -e $file ]] || die "no file '$file': name a file that exists, or none for a generated file"

@@ -345,7 +345,7 @@ build_for_tests() {
     end_part
     # The programs show a sanitizer nothing that the tests of the library do not.
     if ! $sanitize && ((${#failures[@]} == 0)); then
-        start_part build-ratis "the build of the channels and the transport of Ratis" mvn -B -ntp "${ratis[@]}" package
+        start_part build-ratis "the build of the channels and the transport of Ratis" mvn -B -ntp "${ratis[@]}" package -DskipTests
         end_part
     fi
     if ! $sanitize && ((${#failures[@]} == 0)); then
@@ -378,8 +378,8 @@ test_in_parts() {
         fi
         part_options=()
     fi
-    ! wants ratis || start_ratis_parts ratis ratis
-    ! wants ratis-suite || start_ratis_parts ratis-suite "ratis | ratis-suite"
+    ! wants ratis || start_ratis_parts ratis
+    ! wants ratis-suite || start_ratis_parts ratis-suite
     for other in power-cuts consumers hosts bed; do
         ! wants "$other" || start_booting_parts "$other"
     done
@@ -420,14 +420,15 @@ test_in_parts() {
 start_soak_parts() {
     part_options=(-Dit.wanted=soak)
     start_guest_part soak "$row" "$(booting_bed soak)" "any() | none()" device-tests process-tests
+    start_project_part ratis soak-channel "$row" "$(booting_bed soak)" "any() | none()"
     part_options=()
     start_part fuzz "fuzzed parsers" mvn -o -B -ntp "${apps[@]}" surefire:test@default-test \
         -Dtest.groups=soak -Dtest.excluded=
 }
 
-# Starts tests of Ratis itself, on soft-RoCE and on soft-iWARP. $1: the group, $2: an expression of tags.
+# Starts tests of Ratis itself, on soft-RoCE and on soft-iWARP. $1: the group, which is the tag of its tests.
 start_ratis_parts() {
-    part_options=("-Dit.wanted=$2")
+    part_options=("-Dit.wanted=$1")
     start_project_part ratis "$1" "$row" "$(booting_bed examples)" "!($qemu_tags)"
     if [[ $(booting_bed examples) == uml ]]; then
         on_siw start_project_part ratis "$1-siw" "$row" uml "$siw_tags"
@@ -536,7 +537,12 @@ start_whole_guest_part() {
     # Tests that start processes take minutes under this emulation.
     ! is_foreign "$1" || executions=(device-tests)
     start_guest_part "$name" "$1" "$2" "any() | none()" "${executions[@]}"
-    $sanitize || is_foreign "$1" || start_project_part apps "$name-apps" "$1" "$2" "any() | none()"
+    if ! $sanitize && ! is_foreign "$1"; then
+        start_project_part apps "$name-apps" "$1" "$2" "any() | none()"
+        # Only the tests of channels: Ratis's own take hours.
+        local -a part_options=()
+        start_project_part ratis "$name-ratis" "$1" "$2" "any() | none()"
+    fi
 }
 
 # Starts a part whose tests run in guests: one guest for each execution. Maven runs on this host, and starts "java" in the guest.
@@ -587,7 +593,7 @@ make_guest_java() {
     # Each page that a process touches takes about 0.1 ms. Relocated, the JDK's archive of classes touches 16 MB.
     [[ $3 != uml ]] || program="java -Xms96m -Xmx384m -XX:+AlwaysPreTouch -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0"
     # The second compiler takes longer in these guests than its code saves. The JVM of the long tests has it.
-    [[ $3 != uml || $1 == soak ]] && ! is_foreign "$2" || program+=" -XX:TieredStopAtLevel=1"
+    [[ $3 != uml || $1 == soak* ]] && ! is_foreign "$2" || program+=" -XX:TieredStopAtLevel=1"
     mkdir -p "${java%/*}"
     cat >"$java" <<END
 #!/bin/bash

@@ -4,6 +4,7 @@ package io.rpma.bench;
 import io.rpma.bench.cost.Cost;
 import io.rpma.bench.cost.Threads;
 import io.rpma.bench.device.DeviceSuite;
+import io.rpma.bench.ratis.RatisSuite;
 import io.rpma.support.Program;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -31,7 +32,15 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measures the library beside C.",
         synopsisSubcommandLabel = "SUITE",
-        subcommands = {Cost.class, Threads.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class, Soak.class})
+        subcommands = {
+            Cost.class,
+            Threads.class,
+            DeviceSuite.class,
+            Bench.Show.class,
+            Bench.Summary.class,
+            RatisSuite.class,
+            Soak.class
+        })
 public final class Bench extends Program {
     /** The directory of the suites' output. Each suite writes its report there, under its name. */
     public static final Path OUTPUT = Path.of("target/bench");
