@@ -94,6 +94,7 @@ class RxePartsIT {
                     demo   | wanted_bed=uml  | uml kvm       | uml
                     demo   | wanted_bed=qemu | uml           | qemu
                     demo   | type=siw        | uml           | uml
+                    demo   | ratis_demo=true | uml           | uml
                     bench  | ''              | uml           | qemu
                     jshell | ''              | uml           | uml
                     jshell | ''              | ''            | qemu
@@ -101,7 +102,7 @@ class RxePartsIT {
     void theBedOfACommand(String command, String option, String has, String bed)
             throws IOException, InterruptedException {
         String out = run("""
-                has=' %s ' device= nvdimm= link= times= type=rxe quick_bench=false host_device=rxe0 arguments=()
+                has=' %s ' device= nvdimm= link= times= type=rxe quick_bench=false ratis_demo=false host_device=rxe0 arguments=()
                 source "$parts/commands.sh"
                 find_host_device() { [[ $has == *' host '* ]]; }
                 make_host_device() { false; }
@@ -121,15 +122,15 @@ class RxePartsIT {
         for (String bed : List.of("host", "kvm", "auto")) {
             String parts = run(STUBS + "sanitize=true host_device=rxe0 host_address=192.0.2.1 bed=" + bed
                     + "\nselect_groups\ntest_in_parts\n");
-            assertThat(parts).contains("starts stand-in\n").doesNotContain("apps");
+            assertThat(parts).contains("starts stand-in\n").doesNotContain("apps", "ratis");
         }
     }
 
     /** The kernel of user-mode Linux compiles for minutes. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    '42' | host stand-in host-apps stand-in-virtual waits:trixie:qemu qemu waits:trixie:uml uml uml-apps siw uml-processes
-                    ''   | uml uml-apps host stand-in host-apps stand-in-virtual qemu siw uml-processes
+                    '42' | host stand-in host-apps stand-in-ratis stand-in-virtual waits:trixie:qemu qemu waits:trixie:uml uml uml-apps siw uml-processes uml-ratis siw-ratis
+                    ''   | uml uml-apps host stand-in host-apps stand-in-ratis stand-in-virtual qemu siw uml-processes uml-ratis siw-ratis
                     """)
     void testsWithoutAGuestRunWhileItIsMade(String makingJob, String order) throws IOException, InterruptedException {
         String out = run(STUBS + """
@@ -153,7 +154,7 @@ class RxePartsIT {
                 test_in_parts >&2
                 printf '%s\n' "${failures[@]}"
                 """);
-        assertThat(out.lines()).hasSize(5).allMatch(line -> line.contains("the guest could not be made"));
+        assertThat(out.lines()).hasSize(7).allMatch(line -> line.contains("the guest could not be made"));
     }
 
     /** The EFLAGS of a processor, and those of a crash in a guest of QEMU 7.2: half of an address. */
