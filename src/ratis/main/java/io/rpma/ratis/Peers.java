@@ -4,11 +4,13 @@ package io.rpma.ratis;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 import io.rpma.channel.Channel;
+import io.rpma.channel.ChannelException.TimeoutException;
 import io.rpma.channel.Channels;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.client.RaftClientConfigKeys;
@@ -138,10 +140,10 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
 
     /** Returns the exception as Ratis knows it. */
     static IOException toIOException(Throwable thrown) {
-        if (thrown instanceof java.util.concurrent.CompletionException && thrown.getCause() != null) {
+        if (thrown instanceof CompletionException && thrown.getCause() != null) {
             return toIOException(thrown.getCause());
         }
-        if (thrown instanceof io.rpma.channel.ChannelException.TimeoutException) {
+        if (thrown instanceof TimeoutException) {
             return new TimeoutIOException(thrown.getMessage(), thrown);
         }
         return IOUtils.asIOException(thrown);

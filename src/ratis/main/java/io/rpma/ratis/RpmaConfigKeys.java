@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.ratis;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import io.rpma.channel.ChannelOptions;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.ratis.conf.ConfUtils;
 import org.apache.ratis.conf.RaftProperties;
@@ -114,13 +116,13 @@ public interface RpmaConfigKeys {
     String CONNECT_TIMEOUT_KEY = PREFIX + ".connect.timeout";
 
     /** 3 s. */
-    TimeDuration CONNECT_TIMEOUT_DEFAULT = TimeDuration.valueOf(3, TimeUnit.SECONDS);
+    TimeDuration CONNECT_TIMEOUT_DEFAULT = TimeDuration.valueOf(3, SECONDS);
 
     /** The time after which a host that does not answer counts as dead: see {@link ChannelOptions#setSilence}. */
     String SILENCE_KEY = PREFIX + ".silence";
 
     /** 5 s. */
-    TimeDuration SILENCE_DEFAULT = TimeDuration.valueOf(5, TimeUnit.SECONDS);
+    TimeDuration SILENCE_DEFAULT = TimeDuration.valueOf(5, SECONDS);
 
     /**
      * Makes the options of the channels.
@@ -140,9 +142,6 @@ public interface RpmaConfigKeys {
                 .setConnectTimeout(millis(properties, CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT), MILLISECONDS)
                 .setSilence(millis(properties, SILENCE_KEY, SILENCE_DEFAULT), MILLISECONDS);
     }
-
-    /** The unit of {@link #options}. */
-    TimeUnit MILLISECONDS = TimeUnit.MILLISECONDS;
 
     private static int size(RaftProperties properties, String key, SizeInBytes byDefault) {
         return ConfUtils.getSizeInBytes(properties::getSizeInBytes, key, byDefault, log())
