@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
 /**
@@ -47,10 +48,7 @@ public final class Channels implements AutoCloseable {
     private final Set<Channel> open = ConcurrentHashMap.newKeySet();
     private final Set<Listening> listening = ConcurrentHashMap.newKeySet();
 
-    /** The tasks that are under way in other threads, and their lock. */
-    private final Object idle = new Object();
-
-    private int tasks;
+    /** Guarded by the lock of the open channels. */
     private boolean closed;
 
     /** An address at which requests arrive. */
@@ -86,21 +84,13 @@ public final class Channels implements AutoCloseable {
 
         private void execute(Runnable acceptance) {
             acceptances.register();
-            boolean begun = false;
-            try {
-                Channels.this.execute(() -> {
-                    try {
-                        acceptance.run();
-                    } finally {
-                        acceptances.arriveAndDeregister();
-                    }
-                });
-                begun = true;
-            } finally {
-                if (!begun) {
+            Channels.this.execute(() -> {
+                try {
+                    acceptance.run();
+                } finally {
                     acceptances.arriveAndDeregister();
                 }
-            }
+            });
         }
 
         private void accept(RpmaConnReq request) {
@@ -196,7 +186,7 @@ public final class Channels implements AutoCloseable {
      */
     public Listening listen(String address, int port, Supplier<? extends RequestHandler> handlers) {
         Objects.requireNonNull(handlers, "handlers");
-        synchronized (idle) {
+        synchronized (open) {
             checkOpen();
             Listening made = new Listening(address, port, handlers);
             listening.add(made);
@@ -216,7 +206,7 @@ public final class Channels implements AutoCloseable {
         if (address.isEmpty() || port < 1 || port > MOST_PORT) {
             throw new IllegalArgumentException("no address, or a port that is not 1 to " + MOST_PORT + ": " + port);
         }
-        synchronized (idle) {
+        synchronized (open) {
             checkOpen();
             Channel made = new Channel(this, address, port);
             open.add(made);
@@ -266,32 +256,12 @@ public final class Channels implements AutoCloseable {
         return Thread.currentThread() == thread;
     }
 
-    /** Runs a task that can block. */
+    /** Runs a task that can block: in another thread, or at once if this object is closed. */
     void execute(Runnable task) {
-        synchronized (idle) {
-            tasks++;
-        }
-        boolean begun = false;
         try {
-            threads.execute(() -> {
-                try {
-                    task.run();
-                } finally {
-                    ended();
-                }
-            });
-            begun = true;
-        } finally {
-            if (!begun) {
-                ended();
-            }
-        }
-    }
-
-    private void ended() {
-        synchronized (idle) {
-            tasks--;
-            idle.notifyAll();
+            threads.execute(task);
+        } catch (RejectedExecutionException e) {
+            task.run();
         }
     }
 
@@ -303,7 +273,6 @@ public final class Channels implements AutoCloseable {
         links.put(conn, link);
     }
 
-    /** Forgets a connection, as the last step of a task. */
     void remove(RpmaConn conn) {
         links.remove(conn);
     }
@@ -330,7 +299,7 @@ public final class Channels implements AutoCloseable {
     @Override
     public void close() {
         checkOtherThread();
-        synchronized (idle) {
+        synchronized (open) {
             if (closed) {
                 return;
             }
@@ -339,31 +308,38 @@ public final class Channels implements AutoCloseable {
         List.copyOf(open).forEach(Channel::close);
         List.copyOf(listening).forEach(Listening::close);
         links.values().forEach(link -> link.end("this side is closed", null));
-        boolean interrupted = awaitIdle();
-        loop.close();
+        awaitTurn();
         threads.shutdown();
+        boolean interrupted = awaitThreads();
+        awaitTurn(); // for a connection that was made meanwhile
+        loop.close();
         peer.close();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
+    /** Waits until the thread of the channels has done what it has to do now. */
+    private void awaitTurn() {
+        CompletableFuture<Void> turn = new CompletableFuture<>();
+        loop.execute(() -> turn.complete(null));
+        turn.join();
+    }
+
     /** Waits until all connections are closed; returns whether the thread was interrupted. */
-    private boolean awaitIdle() {
+    private boolean awaitThreads() {
         long deadline = System.nanoTime() + CLOSE_NANOS;
         boolean interrupted = false;
-        synchronized (idle) {
-            long left = CLOSE_NANOS;
-            while ((tasks > 0 || !links.isEmpty()) && left > 0) {
-                try {
-                    NANOSECONDS.timedWait(idle, left);
-                } catch (InterruptedException e) {
-                    interrupted = true;
+        while (true) {
+            try {
+                if (!threads.awaitTermination(deadline - System.nanoTime(), NANOSECONDS)) {
+                    log("connections are still being closed");
                 }
-                left = deadline - System.nanoTime();
+                return interrupted;
+            } catch (InterruptedException e) {
+                interrupted = true;
             }
         }
-        return interrupted;
     }
 
     private void checkOtherThread() {
