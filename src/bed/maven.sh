@@ -85,10 +85,10 @@ set_native_options() {
     native_options=("-Dnative.directory=$link/target/nar")
 }
 
-# Runs Maven for the library, and then for what uses it. Arguments: Maven's.
-build_all='mvn "$@" && mvn -f src/ratis/pom.xml "$@" && exec mvn -f src/apps/pom.xml "$@"'
+# Runs Maven for the library, and then for the programs that use it. Arguments: Maven's.
+build_both='mvn "$@" && exec mvn -f src/apps/pom.xml "$@"'
 
-# Builds all, without tests.
+# Builds the library, and the examples, tools and benchmarks, without tests.
 build() {
     local log=$checkout/target/build.log begun=$checkout/target/.rxe-begun started=$SECONDS status=0 output progress
     local native_options
@@ -101,7 +101,7 @@ build() {
     set_native_options "$checkout/target"
     exec {output}> >(show_maven "$log")
     progress=$!
-    bounded env -C "$checkout" bash -c "$build_all" build package -B -DskipTests "${native_options[@]}" </dev/null >&"$output" 2>&1 || status=$?
+    bounded env -C "$checkout" bash -c "$build_both" build package -B -DskipTests "${native_options[@]}" </dev/null >&"$output" 2>&1 || status=$?
     exec {output}>&-
     wait "$progress"
     if ((status != 0)); then
