@@ -378,8 +378,11 @@ test_in_parts() {
         fi
         part_options=()
     fi
-    ! wants ratis || start_ratis_parts ratis
-    ! wants ratis-suite || start_ratis_parts ratis-suite
+    ! wants ratis || start_ratis_part ratis
+    if wants ratis-suite; then
+        start_ratis_part ratis-suite
+        start_ratis_siw_part
+    fi
     for other in power-cuts consumers hosts bed; do
         ! wants "$other" || start_booting_parts "$other"
     done
@@ -426,15 +429,21 @@ start_soak_parts() {
         -Dtest.groups=soak -Dtest.excluded=
 }
 
-# Starts tests of Ratis itself, on soft-RoCE and on soft-iWARP. $1: the group, which is the tag of its tests.
-start_ratis_parts() {
+# Starts tests of Ratis itself. $1: the group, which is the tag of its tests.
+start_ratis_part() {
     part_options=("-Dit.wanted=$1")
     start_project_part ratis "$1" "$row" "$(booting_bed examples)" "!($qemu_tags)"
-    if [[ $(booting_bed examples) == uml ]]; then
-        on_siw start_project_part ratis "$1-siw" "$row" uml "$siw_tags"
-    else
+    part_options=()
+}
+
+# Starts all tests of Ratis itself on soft-iWARP.
+start_ratis_siw_part() {
+    if [[ $(booting_bed examples) != uml ]]; then
         summaries+=("tests of Ratis on soft-iWARP: not run, they need user-mode Linux")
+        return
     fi
+    part_options=("-Dit.wanted=ratis | ratis-suite")
+    on_siw start_project_part ratis ratis-suite-siw "$row" uml "$siw_tags"
     part_options=()
 }
 

@@ -51,7 +51,7 @@ final class Demo implements Callable<Integer> {
             }
             say("the servers %s start, with their logs in %s", IDS, directory);
             try (Writer writer = new Writer(servers.group())) {
-                writer.await(FIRST_VALUES, servers);
+                writer.await(FIRST_VALUES, servers::check);
                 say("%,d values are acknowledged, the leader is %s", writer.acknowledged(), writer.leader());
                 for (int i = 0; i < kills; i++) {
                     killLeader(servers, writer);
@@ -70,12 +70,12 @@ final class Demo implements Callable<Integer> {
         long before = writer.acknowledged();
         servers.kill(leader);
         say("the leader %s is killed, after %,d values", leader, before);
-        writer.await(FIRST_VALUES, servers);
+        writer.await(FIRST_VALUES, servers::check);
         say(
                 "the leader is %s; no value was acknowledged for %d ms",
                 writer.leader(), NANOSECONDS.toMillis(writer.takeLongestPauseNanos()));
         servers.start(leader);
         say("%s starts again", leader);
-        writer.await(FIRST_VALUES, servers);
+        writer.await(FIRST_VALUES, servers::check);
     }
 }

@@ -2,8 +2,6 @@
 package io.rpma.examples.keyvalue;
 
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.protocol.RaftClientReply;
 
@@ -11,11 +9,18 @@ import org.apache.ratis.protocol.RaftClientReply;
 final class Writer implements AutoCloseable {
     private final RaftClient client;
     private final Thread thread = new Thread(this::run, "writer");
-    private final AtomicLong acknowledged = new AtomicLong();
-    private final AtomicLong longestPause = new AtomicLong();
-    private final AtomicReference<String> leader = new AtomicReference<>("");
-    private final AtomicReference<IOException> failure = new AtomicReference<>();
-    private volatile boolean ended;
+    private boolean ended;
+    private long acknowledged;
+    private long last = System.nanoTime();
+    private long longestPause;
+    private String leader = "";
+    private IOException failure;
+
+    /** Checks the servers. */
+    interface Check {
+        /** Fails if a server has ended. */
+        void run() throws IOException;
+    }
 
     Writer(Group group) {
         client = group.client();
@@ -23,23 +28,35 @@ final class Writer implements AutoCloseable {
     }
 
     private void run() {
-        long last = System.nanoTime();
-        for (long number = 0; !ended; number++) {
-            try {
+        try {
+            for (long number = 0; !isEnded(); number++) {
                 RaftClientReply reply = client.io().send(Store.put(key(number), value(number)));
                 if (!reply.isSuccess()) {
                     throw new IOException("not acknowledged: " + reply);
                 }
-                leader.set(reply.getServerId().toString());
-            } catch (IOException e) {
-                failure.set(e);
-                return;
+                acknowledged(reply.getServerId().toString());
             }
-            long now = System.nanoTime();
-            longestPause.accumulateAndGet(now - last, Math::max);
-            last = now;
-            acknowledged.incrementAndGet();
+        } catch (IOException e) {
+            failed(e);
         }
+    }
+
+    private synchronized void acknowledged(String by) {
+        long now = System.nanoTime();
+        longestPause = Math.max(longestPause, now - last);
+        last = now;
+        leader = by;
+        acknowledged++;
+        notifyAll();
+    }
+
+    private synchronized void failed(IOException e) {
+        failure = e;
+        notifyAll();
+    }
+
+    private synchronized boolean isEnded() {
+        return ended;
     }
 
     private static String key(long number) {
@@ -51,35 +68,43 @@ final class Writer implements AutoCloseable {
     }
 
     /** Returns the number of acknowledged values. */
-    long acknowledged() throws IOException {
-        if (failure.get() != null) {
-            throw failure.get();
-        }
-        return acknowledged.get();
+    synchronized long acknowledged() {
+        return acknowledged;
     }
 
     /** Returns the server that has acknowledged the last value; an empty string if there is none. */
-    String leader() {
-        return leader.get();
+    synchronized String leader() {
+        return leader;
     }
 
     /** Returns the longest time between two acknowledgements since the last call. */
-    long takeLongestPauseNanos() {
-        return longestPause.getAndSet(0);
+    synchronized long takeLongestPauseNanos() {
+        long longest = longestPause;
+        longestPause = 0;
+        return longest;
     }
 
-    /** Waits until further values are acknowledged by servers. */
-    void await(long more, Processes servers) throws IOException, InterruptedException {
-        long until = acknowledged() + more;
-        while (acknowledged() < until) {
-            servers.check();
-            Thread.sleep(1);
+    /**
+     * Waits until further values are acknowledged.
+     *
+     * @param check is made from time to time
+     */
+    synchronized void await(long more, Check check) throws IOException, InterruptedException {
+        long until = acknowledged + more;
+        while (acknowledged < until) {
+            if (failure != null) {
+                throw failure;
+            }
+            check.run();
+            wait(100);
         }
     }
 
-    /** Ends the writes. */
+    /** Ends the writes, after the one that is under way. */
     void stop() throws InterruptedException {
-        ended = true;
+        synchronized (this) {
+            ended = true;
+        }
         thread.join();
     }
 
@@ -89,7 +114,8 @@ final class Writer implements AutoCloseable {
      * @throws IOException if one is lost
      */
     void check() throws IOException {
-        for (long number = 0; number < acknowledged(); number++) {
+        long all = acknowledged();
+        for (long number = 0; number < all; number++) {
             RaftClientReply reply = client.io().sendReadOnly(Store.get(key(number)));
             String found = reply.getMessage().getContent().toStringUtf8();
             if (!found.equals(value(number))) {
@@ -100,7 +126,9 @@ final class Writer implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        ended = true;
+        synchronized (this) {
+            ended = true;
+        }
         client.close();
     }
 }

@@ -34,15 +34,15 @@ class KeyValueIT {
                 servers.start(id);
             }
             try (Writer writer = new Writer(servers.group())) {
-                writer.await(100, servers);
+                writer.await(100, servers::check);
                 for (int i = 0; i < kills; i++) {
-                    writer.await(1 + random.nextInt(100), servers);
+                    writer.await(1 + random.nextInt(100), servers::check);
                     // the leader is killed in every second case
                     String id = random.nextBoolean() ? writer.leader() : IDS.get(random.nextInt(IDS.size()));
                     boolean isLeader = id.equals(writer.leader());
                     writer.takeLongestPauseNanos();
                     servers.kill(id);
-                    writer.await(100, servers);
+                    writer.await(100, servers::check);
                     System.out.println("kill " + i + " of " + (isLeader ? "the leader " : "") + id + ": longest pause "
                             + NANOSECONDS.toMillis(writer.takeLongestPauseNanos()) + " ms");
                     servers.start(id);

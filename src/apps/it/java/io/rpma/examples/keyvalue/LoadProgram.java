@@ -9,9 +9,7 @@ public final class LoadProgram {
     public static void main(String[] args) throws Exception {
         int values = Integer.parseInt(args[1]);
         try (Writer writer = new Writer(Group.parse(args[0]))) {
-            while (writer.acknowledged() < values) {
-                Thread.sleep(10);
-            }
+            writer.await(values, () -> {});
             writer.stop();
             writer.check();
         }
