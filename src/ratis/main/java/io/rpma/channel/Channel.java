@@ -96,6 +96,10 @@ public final class Channel implements AutoCloseable {
     private boolean connecting;
     private boolean closed;
     private Link link;
+
+    /** The buffers of attempts to connect that have failed. The thread that connects uses it without the lock. */
+    private Link.Setup spare;
+
     private int failures;
     private long notBefore;
     private LostException failure;
@@ -242,22 +246,55 @@ public final class Channel implements AutoCloseable {
             connected(attempt());
         } catch (Exception | OutOfMemoryError e) {
             String reason = this + ": " + e.getMessage();
-            channels.loop().execute(() -> lost(null, new LostException(reason, e)));
+            channels.loop().execute(() -> {
+                attempted();
+                lost(null, new LostException(reason, e));
+            });
+        }
+    }
+
+    private void attempted() {
+        lock.lock();
+        try {
+            connecting = false;
+        } finally {
+            lock.unlock();
+        }
+        dropSpare();
+    }
+
+    /** Frees the buffers for the next connection, if there will be none. */
+    private void dropSpare() {
+        Link.Setup unused = null;
+        lock.lock();
+        try {
+            if (closed && !connecting) {
+                unused = spare;
+                spare = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (unused != null) {
+            channels.close(unused);
         }
     }
 
     private Link attempt() throws ChannelException, InterruptedException {
         RpmaConn conn = null;
         Link made = null;
-        try (Link.Setup setup = new Link.Setup(channels);
-                RpmaConnCfg cfg = Link.Setup.cfg(channels.options());
+        if (spare == null) {
+            spare = new Link.Setup(channels);
+        }
+        try (RpmaConnCfg cfg = Link.Setup.cfg(channels.options());
                 RpmaConnReq request = RpmaConnReq.create(channels.peer(), address, port, cfg)) {
-            setup.post(request);
+            spare.post(request);
             byte[] hello = channels.options().hello().toPrivateData();
             conn = request.connect(hello, channels.options().connectNanos(), NANOSECONDS);
             Hello other = Hello.fromPrivateData(conn.getPrivateData());
             Answers answers = new Answers();
-            made = setup.link(conn, other, answers, toString());
+            made = spare.link(conn, other, answers, toString());
+            spare = null;
             answers.link = made;
             return made;
         } finally {
@@ -283,6 +320,7 @@ public final class Channel implements AutoCloseable {
         channels.loop().execute(() -> fail(failed));
         if (unwanted) {
             made.end(CLOSED, null);
+            dropSpare();
         }
     }
 
@@ -351,7 +389,6 @@ public final class Channel implements AutoCloseable {
             sentBytes = 0;
             unsentBytes = 0;
             link = null;
-            connecting = false;
             failure = reason;
             failures++;
             notBefore = System.nanoTime() + channels.options().pauseNanos(failures);
@@ -458,6 +495,7 @@ public final class Channel implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+        dropSpare();
         boolean isFirst = channels.remove(this);
         if (last != null) {
             last.end(CLOSED, null);

@@ -124,6 +124,9 @@ public interface RpmaConfigKeys {
     /** 5 s. */
     TimeDuration SILENCE_DEFAULT = TimeDuration.valueOf(5, SECONDS);
 
+    /** The longest pause between two attempts to connect to a server, shorter than an election. */
+    int LONGEST_PAUSE_MS = 100;
+
     /**
      * Makes the options of the channels.
      *
@@ -139,6 +142,8 @@ public interface RpmaConfigKeys {
                 .setUnanswered(
                         count(properties, OUTSTANDING_REQUESTS_MAX_KEY, OUTSTANDING_REQUESTS_MAX_DEFAULT), messageSize)
                 .setConnections(count(properties, CONNECTIONS_MAX_KEY, CONNECTIONS_MAX_DEFAULT))
+                // An election does not wait for a server that is back.
+                .setPauses(10, LONGEST_PAUSE_MS, MILLISECONDS)
                 .setConnectTimeout(millis(properties, CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT), MILLISECONDS)
                 .setSilence(millis(properties, SILENCE_KEY, SILENCE_DEFAULT), MILLISECONDS);
     }
