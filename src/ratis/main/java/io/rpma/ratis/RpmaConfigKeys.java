@@ -124,9 +124,6 @@ public interface RpmaConfigKeys {
     /** 5 s. */
     TimeDuration SILENCE_DEFAULT = TimeDuration.valueOf(5, SECONDS);
 
-    /** The longest pause between two attempts to connect to a server, shorter than an election. */
-    int LONGEST_PAUSE_MS = 100;
-
     /**
      * Makes the options of the channels.
      *
@@ -143,7 +140,7 @@ public interface RpmaConfigKeys {
                         count(properties, OUTSTANDING_REQUESTS_MAX_KEY, OUTSTANDING_REQUESTS_MAX_DEFAULT), messageSize)
                 .setConnections(count(properties, CONNECTIONS_MAX_KEY, CONNECTIONS_MAX_DEFAULT))
                 // An election does not wait for a server that is back.
-                .setPauses(10, LONGEST_PAUSE_MS, MILLISECONDS)
+                .setPauses(10, 100, MILLISECONDS)
                 .setConnectTimeout(millis(properties, CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT), MILLISECONDS)
                 .setSilence(millis(properties, SILENCE_KEY, SILENCE_DEFAULT), MILLISECONDS);
     }
@@ -170,14 +167,5 @@ public interface RpmaConfigKeys {
     private static Consumer<String> log() {
         Logger logger = LoggerFactory.getLogger(RpmaConfigKeys.class);
         return logger::debug;
-    }
-
-    /**
-     * Prints the properties with their defaults, as Ratis does for its own.
-     *
-     * @param args none
-     */
-    static void main(String[] args) {
-        ConfUtils.printAll(RpmaConfigKeys.class);
     }
 }
