@@ -31,7 +31,7 @@ class FailingChannelIT {
 
     private final String address = TestDevice.address();
     private final ChannelOptions options = new ChannelOptions()
-            .setReceives(4)
+            .setUnanswered(4, 64 << 20)
             .setBufferSize(1_000)
             .setPauses(1, 1, MILLISECONDS)
             .setConnectTimeout(2, SECONDS);

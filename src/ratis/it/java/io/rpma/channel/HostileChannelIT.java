@@ -31,16 +31,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The other side of a connection violates the protocol: only this connection ends. */
 @Tag("stand-in")
 class HostileChannelIT {
-    private static final Hello HELLO = new Hello(32, 1 << 10, 1 << 20, 4, 1 << 20);
+    private static final Hello HELLO = new Hello(1 << 10, 1 << 20, 4, 1 << 20);
 
     private final String address = TestDevice.address();
     private final int port = TestDevice.port();
     private final RpmaPeer peer = TestDevice.peer();
     private final RpmaMemory memory = RpmaMemory.allocate(1 << 16);
     private final RpmaMrLocal region = peer.register(memory, RpmaMrUsage.SEND, RpmaMrUsage.RECV, RpmaMrUsage.READ_SRC);
+    private final RpmaMemory largeMemory = RpmaMemory.allocate(HELLO.requestBytes());
+    private final RpmaMrLocal large = peer.register(largeMemory, RpmaMrUsage.READ_SRC);
     private final Channels server = Channels.create(RpmaDevice.local(address), new ChannelOptions());
     private final Channels channels = Channels.create(RpmaDevice.local(address), new ChannelOptions());
-    /** The requests of 3 bytes that the server has taken. */
+    /** The requests of 3 bytes, which have large answers, that the server has taken. */
     private final AtomicInteger handled = new AtomicInteger();
 
     private Channel other;
@@ -48,12 +50,15 @@ class HostileChannelIT {
     @BeforeEach
     void listen() throws Exception {
         server.listen(address, port, () -> (request, answer) -> {
-            if (request.remaining() == 3) {
-                handled.incrementAndGet();
-            }
-            // a request of 9 bytes has no answer
-            if (request.remaining() != 9) {
-                answer.send(Message.of(request));
+            switch (request.remaining()) {
+                case 3 -> {
+                    handled.incrementAndGet();
+                    answer.send(Message.of(new byte[100_000]));
+                }
+                case 9 -> {
+                    // no answer
+                }
+                default -> answer.send(Message.of(request));
             }
         });
         other = channels.connect(address, port);
@@ -73,6 +78,8 @@ class HostileChannelIT {
         server.close();
         region.close();
         memory.close();
+        large.close();
+        largeMemory.close();
         peer.close();
     }
 
@@ -91,11 +98,11 @@ class HostileChannelIT {
     }
 
     private static Frame request(int length) {
-        return new Frame(Frame.Kind.REQUEST, false, 0, 0, length, 1);
+        return new Frame(Frame.Kind.REQUEST, false, 1, length);
     }
 
-    private Frame offer(int length) {
-        return new Frame(Frame.Kind.REQUEST, true, 0, 0, length, 1);
+    private static Frame offer(int length) {
+        return new Frame(Frame.Kind.REQUEST, true, 1, length);
     }
 
     /** What a side can do wrong. */
@@ -108,13 +115,15 @@ class HostileChannelIT {
         NEGATIVE_LENGTH,
         ANOTHER_LENGTH,
         TOO_LONG,
-        CREDITS,
-        READS,
+        READ_OF_NOTHING,
+        READ_WITHOUT_SLOT,
+        NO_SLOT,
+        SLOT_IN_USE,
         NO_DESCRIPTOR,
         EMPTY_REGION,
         SHORT_REGION,
         CLOSED_REGION,
-        MORE_REQUESTS
+        MORE_BYTES
     }
 
     private void violate(RpmaConn conn, Violation violation) {
@@ -125,14 +134,19 @@ class HostileChannelIT {
                 memory.buffer().put(0, (byte) 77);
                 conn.send(region, 0, Frame.SIZE, RpmaConn.F_COMPLETION_ON_ERROR, 0);
             }
-            case AN_ANSWER -> send(conn, new Frame(Frame.Kind.ANSWER, false, 0, 0, 0, 1));
-            case A_LARGE_ANSWER -> send(conn, new Frame(Frame.Kind.ANSWER, true, 0, 0, 1 << 16, 1), descriptor);
-            case A_CLOSE -> send(conn, new Frame(Frame.Kind.CLOSE, false, 0, 0, 0, 0));
+            case AN_ANSWER -> send(conn, new Frame(Frame.Kind.ANSWER, false, 1, 0));
+            case A_LARGE_ANSWER -> send(conn, new Frame(Frame.Kind.ANSWER, true, 1, 1 << 16), descriptor);
+            case A_CLOSE -> send(conn, new Frame(Frame.Kind.CLOSE, false, 0, 0));
             case NEGATIVE_LENGTH -> send(conn, request(-1));
             case ANOTHER_LENGTH -> send(conn, request(4), new byte[3]);
             case TOO_LONG -> send(conn, request(HELLO.messageSize() + 1));
-            case CREDITS -> send(conn, new Frame(Frame.Kind.RETURN, false, 1, 0, 0, 0));
-            case READS -> send(conn, new Frame(Frame.Kind.RETURN, false, 0, 1, 0, 0));
+            case READ_OF_NOTHING -> send(conn, new Frame(Frame.Kind.READ, false, 1, 0));
+            case READ_WITHOUT_SLOT -> send(conn, new Frame(Frame.Kind.READ, false, 65_535, 0));
+            case NO_SLOT -> send(conn, new Frame(Frame.Kind.REQUEST, false, HELLO.requests(), 0));
+            case SLOT_IN_USE -> {
+                send(conn, request(9), new byte[9]);
+                send(conn, request(9), new byte[9]);
+            }
             case NO_DESCRIPTOR -> send(conn, offer(100), new byte[5]);
             case EMPTY_REGION -> send(conn, offer(0), descriptor);
             case SHORT_REGION -> send(conn, offer((1 << 16) + 1), descriptor);
@@ -142,10 +156,10 @@ class HostileChannelIT {
                 closed.close();
                 send(conn, offer(1_000), old);
             }
-            case MORE_REQUESTS -> {
-                for (int i = 0; i < HELLO.requests() + 1; i++) {
-                    send(conn, request(9), new byte[9]);
-                }
+            case MORE_BYTES -> {
+                send(conn, request(9), new byte[9]);
+                // the server does not look at the limit before it has the whole message
+                send(conn, new Frame(Frame.Kind.REQUEST, true, 2, HELLO.requestBytes()), large.getDescriptor());
             }
             default -> throw new AssertionError(violation);
         }
@@ -162,24 +176,22 @@ class HostileChannelIT {
         checkOther();
     }
 
-    /** The answers that the server keeps for a client that takes none are limited. */
+    /** The answers that the server keeps for a client that reads none are limited. */
     @Test
-    void aClientThatTakesNoAnswersGetsNoMoreOfThem() throws Exception {
-        int credits = Hello.LEAST_RECEIVES;
-        int limit = 4;
-        Hello hello = new Hello(credits, 1 << 10, 1 << 20, limit, 1 << 20);
+    void aClientThatReadsNoAnswersGetsNoMoreOfThem() throws Exception {
+        Hello hello = new Hello(1 << 10, 1 << 20, 4, 1 << 17);
         try (RpmaConn conn = connect(hello.toPrivateData())) {
             for (int i = 0; i < 20; i++) {
                 assertThat(conn.recv(region, 1 << 15, 1 << 10, i)).isTrue();
             }
-            for (int i = 0; i < 30; i++) {
-                send(conn, request(3), new byte[3]);
+            for (int slot = 0; slot < 4; slot++) {
+                send(conn, new Frame(Frame.Kind.REQUEST, false, slot, 3), new byte[3]);
             }
-            awaitHandled(credits + limit);
+            awaitHandled(2); // the second one exceeds the limit
             checkOther();
-            assertThat(handled).hasValue(credits + limit);
-            send(conn, new Frame(Frame.Kind.RETURN, false, credits, 0, 0, 0));
-            awaitHandled(2 * credits + limit);
+            assertThat(handled).hasValue(2);
+            send(conn, new Frame(Frame.Kind.READ, false, 0, 0));
+            awaitHandled(3);
         }
         checkOther();
     }
@@ -203,9 +215,10 @@ class HostileChannelIT {
         for (byte[] data : List.of(
                 new byte[0],
                 new byte[28],
-                new Hello(0, 1 << 10, 1, 1, 1).toPrivateData(),
-                new Hello(4, 1 << 30, 1, 1, 1).toPrivateData(),
-                new Hello(4, 1 << 10, -1, 1, 1).toPrivateData())) {
+                new Hello(10, 1, 1, 1).toPrivateData(),
+                new Hello(1 << 10, 0, 1, 1).toPrivateData(),
+                new Hello(1 << 10, 1, -1, 1).toPrivateData(),
+                new Hello(1 << 10, 1, 1, Integer.MIN_VALUE).toPrivateData())) {
             assertThatExceptionOfType(RpmaException.class)
                     .isThrownBy(() -> connect(data).close())
                     .withMessageContaining("ECONNREFUSED");
@@ -222,11 +235,13 @@ class HostileChannelIT {
                 for (int i = 0; open && i < 40; i++) {
                     byte[] bytes = new byte[random.nextInt(200)];
                     random.nextBytes(bytes);
-                    if (bytes.length > 12) {
-                        // a kind and a length that exist, mostly
-                        bytes[0] = (byte) random.nextInt(4);
+                    if (bytes.length > Frame.SIZE) {
+                        // a kind, a slot and a length that exist, mostly
+                        bytes[0] = (byte) random.nextInt(Frame.Kind.values().length);
                         bytes[1] = (byte) random.nextInt(2);
-                        ByteBuffer.wrap(bytes).putShort(6, (short) 0).putInt(8, random.nextInt(200));
+                        ByteBuffer.wrap(bytes)
+                                .putShort(2, (short) random.nextInt(5))
+                                .putInt(4, random.nextInt(200));
                     }
                     memory.buffer().put(0, bytes);
                     try {

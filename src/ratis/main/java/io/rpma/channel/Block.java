@@ -12,11 +12,11 @@ final class Block implements AutoCloseable {
     private final RpmaMemory memory;
     private final RpmaMrLocal region;
 
-    Block(RpmaPeer peer, long size, RpmaMrUsage usage) {
+    Block(RpmaPeer peer, long size, RpmaMrUsage... usages) {
         memory = RpmaMemory.allocate(size);
         boolean registered = false;
         try {
-            region = peer.register(memory, usage);
+            region = peer.register(memory, usages);
             registered = true;
         } finally {
             if (!registered) {

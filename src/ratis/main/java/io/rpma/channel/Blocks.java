@@ -18,29 +18,24 @@ final class Blocks implements AutoCloseable {
 
     private final RpmaPeer peer;
     private final RpmaMrUsage usage;
-    private final long limit;
     private final Deque<Block> free = new ArrayDeque<>();
     private long freeBytes;
     private long usedBytes;
     private boolean closed;
 
-    /**
-     * Makes an empty set.
-     *
-     * @param limit the maximum number of bytes in use, which only a single larger message exceeds
-     */
-    Blocks(RpmaPeer peer, RpmaMrUsage usage, long limit) {
+    Blocks(RpmaPeer peer, RpmaMrUsage usage) {
         this.peer = peer;
         this.usage = usage;
-        this.limit = limit;
     }
 
-    /** Returns a block for a message; null if those in use are too large. */
+    /** Returns the number of bytes of the blocks in use. */
+    synchronized long used() {
+        return usedBytes;
+    }
+
+    /** Returns a block for a message. */
     synchronized Block take(int length) {
         long size = 1L << Math.max(LEAST_BITS, Long.SIZE - Long.numberOfLeadingZeros(length - 1L));
-        if (closed || (usedBytes > 0 && usedBytes + size > limit)) {
-            return null;
-        }
         Block block = free.stream().filter(b -> b.size() == size).findFirst().orElse(null);
         if (block == null) {
             block = new Block(peer, size, usage);

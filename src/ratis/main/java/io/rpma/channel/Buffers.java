@@ -6,23 +6,19 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import java.nio.ByteBuffer;
 
-/** Buffers of equal size in one registered memory. */
+/** The buffers for the small messages of a connection, in one registered memory that no other side can access. */
 final class Buffers implements AutoCloseable {
     private final int size;
     private final Block block;
     private final ByteBuffer[] buffers;
 
-    Buffers(RpmaPeer peer, RpmaMrUsage usage, int count, int size) {
+    Buffers(RpmaPeer peer, int count, int size) {
         this.size = size;
         buffers = new ByteBuffer[count];
-        block = new Block(peer, (long) count * size, usage);
+        block = new Block(peer, (long) count * size, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
         for (int i = 0; i < count; i++) {
             buffers[i] = block.bytes(offset(i), size);
         }
-    }
-
-    int count() {
-        return buffers.length;
     }
 
     int size() {
@@ -38,7 +34,7 @@ final class Buffers implements AutoCloseable {
     }
 
     /** Returns all bytes of a buffer. */
-    ByteBuffer buffer(int index) {
+    ByteBuffer get(int index) {
         return buffers[index].clear();
     }
 

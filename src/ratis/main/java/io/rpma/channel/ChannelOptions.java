@@ -5,16 +5,14 @@ import java.util.concurrent.TimeUnit;
 
 /** The limits of channels, and their times. Of the limits of both sides, the smaller one applies. */
 public final class ChannelOptions {
-    static final int MOST_RECEIVES = 4096;
     static final int LEAST_BUFFER = 256;
     static final int MOST_BUFFER = 1 << 20;
-    private static final int MOST_REQUESTS = 1 << 16;
+    private static final int MOST_REQUESTS = 1 << 12;
     private static final int MOST_CONNECTIONS = 1 << 20;
 
-    private int receives = 32;
     private int bufferSize = 8 << 10;
     private int messageSize = 64 << 20;
-    private int requests = 256;
+    private int requests = 64;
     private int requestBytes = 64 << 20;
     private int connections = 1000;
     private long connectNanos = TimeUnit.SECONDS.toNanos(3);
@@ -28,8 +26,8 @@ public final class ChannelOptions {
     }
 
     /**
-     * Sets the size of the messages' buffers. A message that does not fit into a buffer, of which 20 bytes are used for
-     * its header, is read by the receiver. A channel has twice as many buffers as receives. By default 8 KiB.
+     * Sets the size of the messages' buffers. A message that does not fit into a buffer, of which 8 bytes are used for
+     * its header, is read by the receiver. By default 8 KiB.
      *
      * @param bytes the size, 256 bytes to 1 MiB
      * @return this object
@@ -37,18 +35,6 @@ public final class ChannelOptions {
      */
     public ChannelOptions setBufferSize(int bytes) {
         bufferSize = check("the size of a buffer", bytes, LEAST_BUFFER, MOST_BUFFER);
-        return this;
-    }
-
-    /**
-     * Sets the number of small messages that the other side may send without waiting for this one. By default 32.
-     *
-     * @param count the number, 4 to 4096
-     * @return this object
-     * @throws IllegalArgumentException if the number is out of range
-     */
-    public ChannelOptions setReceives(int count) {
-        receives = check("the number of receives", count, Hello.LEAST_RECEIVES, MOST_RECEIVES);
         return this;
     }
 
@@ -65,10 +51,11 @@ public final class ChannelOptions {
     }
 
     /**
-     * Limits the requests of a connection that have no answer. {@link Channel#request} waits at a limit. By default 256
-     * requests and 64 MiB; a request that is larger than the limit is permitted if it is the only one.
+     * Limits the requests of a connection that have no answer. {@link Channel#request} waits at a limit. By default 64
+     * requests and 64 MiB; a request that is larger than the limit is permitted if it is the only one. Each side of a
+     * connection has two buffers for each request, and four more.
      *
-     * @param count the maximum number of requests, 1 to 65536
+     * @param count the maximum number of requests, 1 to 4096
      * @param bytes the maximum number of their bytes, at least 1
      * @return this object
      * @throws IllegalArgumentException if a limit is out of range
@@ -139,7 +126,7 @@ public final class ChannelOptions {
     }
 
     Hello hello() {
-        return new Hello(receives, bufferSize, messageSize, requests, requestBytes);
+        return new Hello(bufferSize, messageSize, requests, requestBytes);
     }
 
     int connections() {

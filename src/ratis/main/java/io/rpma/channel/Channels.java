@@ -15,9 +15,11 @@ import java.lang.System.Logger;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Phaser;
@@ -39,6 +41,9 @@ public final class Channels implements AutoCloseable {
     /** The close of a connection to a dead host takes up to 11 s. */
     private static final long CLOSE_NANOS = SECONDS.toNanos(60);
 
+    /** The most buffers of connections that are kept without a connection. */
+    private static final int MOST_SPARE = 8;
+
     private final ChannelOptions options;
     private final RpmaPeer peer;
     private final RpmaEventLoop loop;
@@ -48,12 +53,15 @@ public final class Channels implements AutoCloseable {
     private final Set<Channel> open = ConcurrentHashMap.newKeySet();
     private final Set<Listening> listening = ConcurrentHashMap.newKeySet();
 
+    /** Those that connections have left: unmapped memory waits for a collection of garbage. */
+    private final Queue<Buffers> spare = new ConcurrentLinkedQueue<>();
+
     /** Guarded by the lock of the open channels. */
     private boolean closed;
 
     /** An address at which requests arrive. */
     public final class Listening implements AutoCloseable {
-        private final RpmaConnCfg cfg = Link.Setup.cfg(options);
+        private final RpmaConnCfg cfg = Link.cfg(options);
         private final Supplier<? extends RequestHandler> handlers;
         private final RpmaEp endpoint;
         private final RpmaEventLoop.Registration requests;
@@ -94,24 +102,25 @@ public final class Channels implements AutoCloseable {
         }
 
         private void accept(RpmaConnReq request) {
+            Buffers buffers = takeBuffers();
             RpmaConn conn = null;
-            Link made = null;
-            try (request;
-                    Link.Setup setup = new Link.Setup(Channels.this)) {
+            Serving made = null;
+            try (request) {
                 if (servings.size() >= options.connections()) {
                     throw new ChannelException("there are " + options.connections() + " already");
                 }
-                Hello other = Hello.fromPrivateData(request.getPrivateData());
-                setup.post(request);
+                Hello limits = options.hello().with(request.getPrivateData());
+                Link.post(request, options, buffers);
                 conn = request.connect(options.hello().toPrivateData());
-                Serving serving = new Serving(Channels.this, handlers.get(), servings);
-                made = setup.link(conn, other, serving, "a client of " + this);
-                serving.start(made);
+                made = new Serving(
+                        Channels.this, conn, buffers, limits, "a client of " + this, handlers.get(), servings);
+                servings.add(made);
+                made.start();
             } catch (ChannelException e) {
                 log("a client is rejected: " + e.getMessage());
             } finally {
-                if (conn != null && made == null) {
-                    Channels.this.close(conn);
+                if (made == null) {
+                    Channels.this.close(conn, buffers);
                 }
             }
         }
@@ -277,8 +286,31 @@ public final class Channels implements AutoCloseable {
         links.remove(conn);
     }
 
-    boolean remove(Channel channel) {
-        return open.remove(channel);
+    void remove(Channel channel) {
+        open.remove(channel);
+    }
+
+    /** Returns buffers for a connection. */
+    Buffers takeBuffers() {
+        Buffers left = spare.poll();
+        return left == null ? Link.buffers(this) : left;
+    }
+
+    /** Takes back the buffers of a connection that is closed. */
+    void giveBack(Buffers buffers) {
+        if (spare.size() < MOST_SPARE) {
+            spare.add(buffers);
+        } else {
+            close(buffers);
+        }
+    }
+
+    /** Closes a connection, if there is one, that has no link, and takes its buffers back. */
+    void close(RpmaConn conn, Buffers buffers) {
+        if (conn != null) {
+            close(conn);
+        }
+        giveBack(buffers);
     }
 
     /** Closes an object. It counts as closed after a failure too. */
@@ -312,6 +344,7 @@ public final class Channels implements AutoCloseable {
         threads.shutdown();
         boolean interrupted = awaitThreads();
         awaitTurn(); // for a connection that was made meanwhile
+        spare.forEach(this::close);
         loop.close();
         peer.close();
         if (interrupted) {

@@ -4,26 +4,24 @@ package io.rpma.channel;
 import java.nio.ByteBuffer;
 
 /**
- * The header of what is sent. The bytes of the message follow, or the descriptor of a region that has them.
+ * The header of a message. The bytes of the message follow, or the descriptor of a region that has them.
  *
  * @param kind what is sent
  * @param offered whether the message is in a region, which the receiver reads
- * @param credits the number of messages that the receiver may send in addition
- * @param read the number of the receiver's regions that are read, in the order of their offers
+ * @param slot the slot of the request
  * @param length the number of bytes of the message
- * @param id the number of the request
  */
-record Frame(Kind kind, boolean offered, int credits, int read, int length, long id) {
-    static final int SIZE = 20;
+record Frame(Kind kind, boolean offered, int slot, int length) {
+    static final int SIZE = 8;
 
     /** What is sent. */
     enum Kind {
-        /** Only credits and numbers of read regions. It needs no credit. */
-        RETURN,
         REQUEST,
         ANSWER,
         /** An answer that is the reason of the refusal, in UTF-8. */
         REFUSAL,
+        /** A request that tells that an offered answer is read. It has an answer without bytes. */
+        READ,
         /** The end of the answers. The side that asks then ends the connection. */
         CLOSE
     }
@@ -33,11 +31,8 @@ record Frame(Kind kind, boolean offered, int credits, int read, int length, long
     void writeTo(ByteBuffer target) {
         target.put((byte) kind.ordinal());
         target.put((byte) (offered ? 1 : 0));
-        target.putShort((short) credits);
-        target.putShort((short) read);
-        target.putShort((short) 0);
+        target.putShort((short) slot);
         target.putInt(length);
-        target.putLong(id);
     }
 
     /**
@@ -51,14 +46,11 @@ record Frame(Kind kind, boolean offered, int credits, int read, int length, long
         }
         int kind = source.get();
         int offered = source.get();
-        int credits = Short.toUnsignedInt(source.getShort());
-        int read = Short.toUnsignedInt(source.getShort());
-        int reserved = source.getShort();
+        int slot = Short.toUnsignedInt(source.getShort());
         int length = source.getInt();
-        long id = source.getLong();
-        if (kind < 0 || kind >= KINDS.length || (offered & ~1) != 0 || reserved != 0 || length < 0) {
+        if (kind < 0 || kind >= KINDS.length || (offered & ~1) != 0 || length < 0) {
             throw new ChannelException("an impossible header");
         }
-        return new Frame(KINDS[kind], offered == 1, credits, read, length, id);
+        return new Frame(KINDS[kind], offered == 1, slot, length);
     }
 }

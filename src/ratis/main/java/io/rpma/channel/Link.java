@@ -14,7 +14,6 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
-import io.rpma.RpmaPeer;
 import io.rpma.channel.ChannelException.LostException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -24,111 +23,32 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A connection that sends and receives messages.
+ * A side of a connection.
  *
- * <p>A message takes a receive of the other side, so a side sends only as long as it has credits. A receive is posted
- * again when its message is handled, and gives a credit back, in the header of the next message or in one of its own.
- * Messages are handled in the order of their arrival; later ones wait for a large one that is being read.
+ * <p>A request takes a slot until it is answered, and each side has a receive for each slot, so a message never waits
+ * for a receive. The receive of a message is posted again when the message is handled. A slot also has a buffer to send
+ * from, which is free when the other side has answered: then it has received what was sent.
+ *
+ * <p>Messages are handled in the order of their arrival; later ones wait for a large one that is being read.
  *
  * <p>Any thread sends and ends. The thread of the channels does all else, so that the end has no race with it.
  */
-final class Link {
+abstract class Link {
+    static final Message NOTHING = Message.of(new byte[0]);
+
     private static final int BATCH = 32;
     private static final int MOST_READS = 4;
 
     /** A device can limit the bytes of one operation, soft-RoCE to 8 MiB. */
     private static final int READ_SIZE = 1 << 20;
 
-    /** The maximum number of offered blocks that the other side has not read. */
-    private static final int MOST_OFFERS = 8;
-
-    /**
-     * The receives for headers without a message, which need no credit: each one reports half of the receives, or a
-     * block that was read.
-     */
-    private static final int RETURNS = 2 + MOST_OFFERS;
-
-    /** What a connection is for. */
-    interface End {
-        /**
-         * Handles a message.
-         *
-         * @param message is valid until this method returns
-         * @throws ChannelException if the other side violates the protocol; ends the connection
-         */
-        void received(Frame frame, ByteBuffer message) throws ChannelException;
-
-        /** Returns whether a message can be handled before more of those that wait are sent. */
-        boolean takes(int waitingMessages, long waitingBytes);
-
-        /** Handles the end of the connection. */
-        void lost(LostException reason);
-    }
-
-    /** The buffers of a connection, before it is made. */
-    static final class Setup implements AutoCloseable {
-        private final Channels channels;
-        private final Hello own;
-        private final Buffers receives;
-        private final Buffers sends;
-        private boolean used;
-
-        Setup(Channels channels) {
-            this.channels = channels;
-            own = channels.options().hello();
-            RpmaPeer peer = channels.peer();
-            receives = new Buffers(peer, RpmaMrUsage.RECV, own.receives() + RETURNS, own.bufferSize());
-            boolean made = false;
-            try {
-                sends = new Buffers(peer, RpmaMrUsage.SEND, own.receives(), own.bufferSize());
-                made = true;
-            } finally {
-                if (!made) {
-                    receives.close();
-                }
-            }
-        }
-
-        /** Returns the configuration of the connections. The caller closes it. */
-        static RpmaConnCfg cfg(ChannelOptions options) {
-            Hello own = options.hello();
-            int sends = own.receives() + MOST_READS + 1; // also a probe of the loop
-            int receives = own.receives() + RETURNS;
-            return RpmaConnCfg.create()
-                    .setTimeout((int) Math.min(Integer.MAX_VALUE, NANOSECONDS.toMillis(options.connectNanos()) + 1))
-                    .setSqSize(sends)
-                    .setRqSize(receives)
-                    .setCqSize(sends + receives);
-        }
-
-        void post(RpmaConnReq request) {
-            for (int i = 0; i < receives.count(); i++) {
-                if (!request.recv(receives.region(), receives.offset(i), receives.size(), i)) {
-                    throw new IllegalStateException("no room for a receive");
-                }
-            }
-        }
-
-        /** Makes the link, which closes the connection. */
-        Link link(RpmaConn conn, Hello other, End end, String name) {
-            Link link = new Link(this, conn, other, end, name);
-            used = true;
-            return link;
-        }
-
-        @Override
-        public void close() {
-            if (!used) {
-                channels.close(sends);
-                channels.close(receives);
-            }
-        }
-    }
+    /** The receives for the message that is being handled, and for the end of the answers. */
+    private static final int MORE_RECEIVES = 2;
 
     /** A message that has arrived. */
     private static final class Arrival {
         private final Frame frame;
-        private final int slot;
+        private final int index;
         private final RpmaMrRemote remote;
         private Block block;
         private int asked;
@@ -137,30 +57,21 @@ final class Link {
         /** Null until the message is read. */
         private ByteBuffer bytes;
 
-        Arrival(Frame frame, int slot, ByteBuffer bytes, RpmaMrRemote remote) {
+        Arrival(Frame frame, int index, ByteBuffer bytes, RpmaMrRemote remote) {
             this.frame = frame;
-            this.slot = slot;
+            this.index = index;
             this.bytes = bytes;
             this.remote = remote;
             missing = frame.length();
         }
-
-        int length() {
-            return frame.length();
-        }
     }
-
-    /** A message that waits for a credit, a buffer or a block. */
-    private record Waiting(Frame.Kind kind, long id, Message message) {}
 
     private final Channels channels;
     private final RpmaConn conn;
-    private final End owner;
-    private final String name;
+    private final Buffers buffers;
+    private final int receives;
     private final Hello limits;
-    private final int mostCredits;
-    private final Buffers receives;
-    private final Buffers sends;
+    private final String name;
     private final Blocks outgoing;
     private final Blocks incoming;
 
@@ -174,34 +85,69 @@ final class Link {
 
     private final ReentrantLock lock = new ReentrantLock();
     // guarded by the lock
-    private final Deque<Waiting> waiting = new ArrayDeque<>();
-    private final Deque<Block> offers = new ArrayDeque<>();
-    private long waitingBytes;
-    private int credits;
-    private int owedCredits;
-    private int owedReads;
+    private final Block[] offered;
     private long sent;
-    private long completed;
     private LostException end;
 
-    private Link(Setup setup, RpmaConn conn, Hello other, End owner, String name) {
-        channels = setup.channels;
-        receives = setup.receives;
-        sends = setup.sends;
+    /** Makes a side, which frees the connection and its buffers when it has ended. */
+    Link(Channels channels, RpmaConn conn, Buffers buffers, Hello limits, String name) {
+        this.channels = channels;
         this.conn = conn;
-        this.owner = owner;
+        this.buffers = buffers;
+        this.limits = limits;
         this.name = name;
-        limits = setup.own.with(other);
-        mostCredits = other.receives();
-        credits = mostCredits;
-        long most = Math.max(limits.requestBytes(), limits.messageSize());
-        outgoing = new Blocks(channels.peer(), RpmaMrUsage.READ_SRC, most);
-        incoming = new Blocks(channels.peer(), RpmaMrUsage.READ_DST, most);
-        channels.add(conn, this);
+        receives = receives(channels.options());
+        outgoing = new Blocks(channels.peer(), RpmaMrUsage.READ_SRC);
+        incoming = new Blocks(channels.peer(), RpmaMrUsage.READ_DST);
+        offered = new Block[receives];
     }
 
+    /** Returns the configuration of the connections. The caller closes it. */
+    static RpmaConnCfg cfg(ChannelOptions options) {
+        int receives = receives(options);
+        // Completions of sends can be as late as the next round trip. The loop probes the other side with a read.
+        int sends = 2 * receives + MOST_READS + 1;
+        return RpmaConnCfg.create()
+                .setTimeout((int) Math.min(Integer.MAX_VALUE, NANOSECONDS.toMillis(options.connectNanos()) + 1))
+                .setSqSize(sends)
+                .setRqSize(receives)
+                .setCqSize(sends + receives);
+    }
+
+    /** Makes the buffers of a connection. */
+    static Buffers buffers(Channels channels) {
+        ChannelOptions options = channels.options();
+        return new Buffers(
+                channels.peer(), 2 * receives(options), options.hello().bufferSize());
+    }
+
+    private static int receives(ChannelOptions options) {
+        return options.hello().requests() + MORE_RECEIVES;
+    }
+
+    /** Posts the receives of a connection. */
+    static void post(RpmaConnReq request, ChannelOptions options, Buffers buffers) {
+        for (int i = 0; i < receives(options); i++) {
+            if (!request.recv(buffers.region(), buffers.offset(i), buffers.size(), i)) {
+                throw new IllegalStateException("no room for a receive");
+            }
+        }
+    }
+
+    /**
+     * Handles a message.
+     *
+     * @param message is valid until this method returns
+     * @throws ChannelException if the other side violates the protocol; ends the connection
+     */
+    abstract void received(Frame frame, ByteBuffer message) throws ChannelException;
+
+    /** Handles the end of the connection. */
+    abstract void lost(LostException reason);
+
     /** Begins to receive. */
-    void start() {
+    final void start() {
+        channels.add(conn, this);
         channels.loop().execute(this::register);
     }
 
@@ -221,7 +167,11 @@ final class Link {
         }
     }
 
-    Hello limits() {
+    final Channels channels() {
+        return channels;
+    }
+
+    final Hello limits() {
         return limits;
     }
 
@@ -234,23 +184,44 @@ final class Link {
         }
     }
 
-    /**
-     * Sends a message, at once or when the other side has room for it. Its bytes are copied before this method returns.
-     *
-     * @throws LostException if the connection has ended
-     */
-    void send(Frame.Kind kind, long id, Message message) throws LostException {
+    final void checkOpen() throws LostException {
         lock.lock();
         try {
             if (end != null) {
                 throw new LostException(end.getMessage(), end);
             }
-            if (!waiting.isEmpty() || !post(kind, id, message)) {
-                byte[] copy = new byte[message.length()];
-                write(message, ByteBuffer.wrap(copy));
-                waiting.add(new Waiting(kind, id, Message.of(copy)));
-                waitingBytes += copy.length;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Sends a message, whose bytes are copied before this method returns. Returns whether the other side reads them;
+     * {@link #release} then frees them.
+     *
+     * @throws LostException if the connection has ended
+     */
+    final boolean send(Frame.Kind kind, int slot, Message message) throws LostException {
+        lock.lock();
+        try {
+            checkOpen();
+            int length = message.length();
+            boolean isLarge = length > limits.bufferSize() - Frame.SIZE;
+            int index = receives + slot;
+            ByteBuffer buffer = buffers.get(index);
+            new Frame(kind, isLarge, slot, length).writeTo(buffer);
+            if (isLarge) {
+                buffer.put(offer(slot, message, length));
+            } else {
+                write(message, buffer.limit(Frame.SIZE + length));
             }
+            // A completion frees the places of all earlier sends in the queue.
+            int every = Math.max(1, limits.requests() / 2);
+            int flags = ++sent % every == 0 ? RpmaConn.F_COMPLETION_ALWAYS : RpmaConn.F_COMPLETION_ON_ERROR;
+            if (!conn.send(buffers.region(), buffers.offset(index), buffer.position(), flags, slot)) {
+                throw lost("the send queue is full", null);
+            }
+            return isLarge;
         } catch (LostException e) {
             end(e);
             throw e;
@@ -259,29 +230,9 @@ final class Link {
         }
     }
 
-    /** Sends a message, if there is a credit, a buffer, and for a large one a block. */
-    private boolean post(Frame.Kind kind, long id, Message message) throws LostException {
-        if (credits == 0 || !hasBuffer()) {
-            return false;
-        }
-        int length = message.length();
-        boolean isSmall = length <= limits.bufferSize() - Frame.SIZE;
-        if (isSmall) {
-            write(message, nextBuffer().position(Frame.SIZE).limit(Frame.SIZE + length));
-        } else if (!offer(message, length)) {
-            return false;
-        }
-        credits--;
-        transmit(new Frame(kind, !isSmall, owedCredits, owedReads, length, id));
-        return true;
-    }
-
-    /** Copies a message into a block, and the descriptor of the block into the next buffer. */
-    private boolean offer(Message message, int length) {
-        Block block = offers.size() < MOST_OFFERS ? outgoing.take(length) : null;
-        if (block == null) {
-            return false;
-        }
+    /** Copies a message into a block, and returns the descriptor of the block. */
+    private byte[] offer(int slot, Message message, int length) {
+        Block block = outgoing.take(length);
         boolean written = false;
         try {
             write(message, block.bytes(0, length));
@@ -291,9 +242,8 @@ final class Link {
                 outgoing.giveBack(block);
             }
         }
-        offers.add(block);
-        nextBuffer().position(Frame.SIZE).put(block.region().getDescriptor());
-        return true;
+        offered[slot] = block;
+        return block.region().getDescriptor();
     }
 
     private static void write(Message message, ByteBuffer target) {
@@ -303,38 +253,20 @@ final class Link {
         }
     }
 
-    private boolean hasBuffer() {
-        return sent - completed < sends.count();
-    }
-
-    private int nextIndex() {
-        return (int) (sent % sends.count());
-    }
-
-    private ByteBuffer nextBuffer() {
-        return sends.buffer(nextIndex());
-    }
-
-    /**
-     * Posts the next buffer, which has all but the header. A completion frees all buffers before it, so only one of a
-     * quarter of them requests one.
-     */
-    private void transmit(Frame frame) throws LostException {
-        int index = nextIndex();
-        frame.writeTo(nextBuffer());
-        int content = frame.offered() ? offers.getLast().region().getDescriptorSize() : frame.length();
-        int every = sends.count() / 4;
-        int flags = sent % every == every - 1 ? RpmaConn.F_COMPLETION_ALWAYS : RpmaConn.F_COMPLETION_ON_ERROR;
-        owedCredits = 0;
-        owedReads = 0;
+    /** Frees the message of a slot that the other side has read; returns false if there is none. */
+    final boolean release(int slot) {
+        Block block;
+        lock.lock();
         try {
-            if (!conn.send(sends.region(), sends.offset(index), Frame.SIZE + content, flags, sent)) {
-                throw lost("the send queue is full", null);
-            }
-        } catch (RpmaException | IllegalStateException e) {
-            throw lost(e.getMessage(), e);
+            block = offered[slot];
+            offered[slot] = null;
+        } finally {
+            lock.unlock();
         }
-        sent++;
+        if (block != null) {
+            outgoing.giveBack(block);
+        }
+        return block != null;
     }
 
     private void handle(RpmaConnEvent event) {
@@ -357,9 +289,7 @@ final class Link {
                 good++;
             }
             broken = good < completions.count();
-            do {
-                deliver();
-            } while (!broken && sendWaiting() && !arrivals.isEmpty());
+            deliver();
             if (broken) {
                 end(completions.status(good).description(), null);
             }
@@ -376,37 +306,27 @@ final class Link {
         switch (completions.opcode(index)) {
             case RECV -> arrived((int) completions.wrId(index), (int) completions.byteLen(index));
             case RDMA_READ -> read(reads.remove(), (int) completions.wrId(index));
-            default -> completed(completions.wrId(index));
+            default -> {
+                // a send, whose place in the queue is free now
+            }
         }
     }
 
-    private void completed(long number) {
-        lock.lock();
-        try {
-            completed = number + 1;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void arrived(int slot, int size) throws ChannelException {
-        ByteBuffer bytes = receives.buffer(slot).limit(size);
+    private void arrived(int index, int size) throws ChannelException {
+        ByteBuffer bytes = buffers.get(index).limit(size);
         Frame frame = Frame.readFrom(bytes);
-        if (frame.kind() == Frame.Kind.RETURN) {
-            receive(slot); // before the other side can send another one
-            takeBack(frame);
-            return;
-        }
-        takeBack(frame);
         if (frame.length() > limits.messageSize()) {
             throw new ChannelException("a message of " + frame.length() + " bytes");
         }
         if (frame.offered()) {
-            arrivals.add(new Arrival(frame, slot, null, remote(frame, bytes)));
-        } else if (bytes.remaining() == frame.length()) {
-            arrivals.add(new Arrival(frame, slot, bytes, null));
-        } else {
+            arrivals.add(new Arrival(frame, index, null, remote(frame, bytes)));
+        } else if (bytes.remaining() != frame.length()) {
             throw new ChannelException("a message with another length than in its header");
+        } else if (frame.kind() == Frame.Kind.READ) {
+            received(frame, bytes); // others can wait for the memory that it frees
+            receive(index);
+        } else {
+            arrivals.add(new Arrival(frame, index, bytes, null));
         }
     }
 
@@ -426,49 +346,27 @@ final class Link {
         return remote;
     }
 
-    private void takeBack(Frame frame) throws ChannelException {
-        lock.lock();
-        try {
-            credits += frame.credits();
-            if (credits > mostCredits || frame.read() > offers.size()) {
-                throw new ChannelException("more credits or reads than there are");
-            }
-            for (int i = 0; i < frame.read(); i++) {
-                outgoing.giveBack(offers.remove());
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void receive(int slot) throws LostException {
-        if (!broken && !conn.recv(receives.region(), receives.offset(slot), receives.size(), slot)) {
+    private void receive(int index) throws LostException {
+        if (!broken && !conn.recv(buffers.region(), buffers.offset(index), buffers.size(), index)) {
             throw lost("the receive queue is full", null);
         }
     }
 
-    /** Hands over the messages that are there, up to one that must be read first, and reads what there is room for. */
+    /**
+     * Hands over the messages that are there, up to one that must be read first, and reads what there is room for. A
+     * side that does not read what it is offered gets no more of it, although it may ask.
+     */
     private void deliver() throws ChannelException {
         startReads();
-        while (!arrivals.isEmpty() && arrivals.element().bytes != null && isTaken()) {
+        while (!arrivals.isEmpty() && arrivals.element().bytes != null && outgoing.used() <= limits.requestBytes()) {
             Arrival arrival = arrivals.remove();
             try {
-                owner.received(arrival.frame, arrival.bytes);
+                received(arrival.frame, arrival.bytes);
             } finally {
                 release(arrival);
             }
-            receive(arrival.slot);
-            owe(1, 0);
+            receive(arrival.index);
             startReads();
-        }
-    }
-
-    private boolean isTaken() {
-        lock.lock();
-        try {
-            return owner.takes(waiting.size(), waitingBytes);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -480,11 +378,12 @@ final class Link {
 
     private void startReads() throws LostException {
         for (Arrival arrival : arrivals) {
-            while (!broken && arrival.remote != null && arrival.asked < arrival.length()) {
+            int length = arrival.frame.length();
+            while (!broken && arrival.remote != null && arrival.asked < length) {
                 if (reads.size() == MOST_READS || !hasBlock(arrival)) {
                     return;
                 }
-                int size = Math.min(READ_SIZE, arrival.length() - arrival.asked);
+                int size = Math.min(READ_SIZE, length - arrival.asked);
                 int flags = RpmaConn.F_COMPLETION_ALWAYS;
                 if (!conn.read(
                         arrival.block.region(), arrival.asked, arrival.remote, arrival.asked, size, flags, size)) {
@@ -497,54 +396,19 @@ final class Link {
     }
 
     private boolean hasBlock(Arrival arrival) {
-        if (arrival.block == null) {
-            arrival.block = incoming.take(arrival.length());
+        int length = arrival.frame.length();
+        long used = incoming.used();
+        if (arrival.block == null && (used == 0 || used + length <= limits.requestBytes())) {
+            arrival.block = incoming.take(length);
         }
         return arrival.block != null;
     }
 
-    private void read(Arrival arrival, int size) {
+    private static void read(Arrival arrival, int size) {
         arrival.missing -= size;
         if (arrival.missing == 0) {
-            arrival.bytes = arrival.block.bytes(0, arrival.length());
+            arrival.bytes = arrival.block.bytes(0, arrival.frame.length());
             arrival.remote.close();
-            owe(0, 1);
-        }
-    }
-
-    private void owe(int moreCredits, int moreReads) {
-        lock.lock();
-        try {
-            owedCredits += moreCredits;
-            owedReads += moreReads;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Sends what waits, and gives back what is worth a message of its own if there is no other one. Returns whether
-     * anything that has waited is sent.
-     */
-    private boolean sendWaiting() throws LostException {
-        lock.lock();
-        try {
-            boolean any = false;
-            while (!waiting.isEmpty()
-                    && post(
-                            waiting.element().kind(),
-                            waiting.element().id(),
-                            waiting.element().message())) {
-                waitingBytes -= waiting.remove().message().length();
-                any = true;
-            }
-            int half = (receives.count() - RETURNS) / 2;
-            if ((owedCredits >= half || owedReads > 0) && hasBuffer()) {
-                transmit(new Frame(Frame.Kind.RETURN, false, owedCredits, owedReads, 0, 0));
-            }
-            return any;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -553,7 +417,7 @@ final class Link {
     }
 
     /** Ends the connection, from any thread. */
-    void end(String reason, Throwable cause) {
+    final void end(String reason, Throwable cause) {
         end(lost(reason, cause));
     }
 
@@ -565,7 +429,6 @@ final class Link {
                 return false;
             }
             end = reason;
-            waiting.clear();
         } finally {
             lock.unlock();
         }
@@ -576,24 +439,29 @@ final class Link {
     private void tearDown(LostException reason) {
         registrations.forEach(RpmaEventLoop.Registration::cancel);
         channels.execute(this::free);
-        owner.lost(reason);
+        lost(reason);
     }
 
     /** In another thread: the close takes seconds if the other host is dead. */
     private void free() {
         channels.close(conn);
-        arrivals.forEach(this::release);
-        arrivals.stream().filter(arrival -> arrival.remote != null).forEach(arrival -> channels.close(arrival.remote));
-        offers.forEach(outgoing::giveBack);
+        for (Arrival arrival : arrivals) {
+            release(arrival);
+            if (arrival.remote != null) {
+                channels.close(arrival.remote);
+            }
+        }
+        for (int slot = 0; slot < offered.length; slot++) {
+            release(slot);
+        }
         channels.close(outgoing);
         channels.close(incoming);
-        channels.close(sends);
-        channels.close(receives);
+        channels.giveBack(buffers);
         channels.remove(conn);
     }
 
     @Override
-    public String toString() {
+    public final String toString() {
         return name;
     }
 }

@@ -1,86 +1,100 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.channel;
 
+import io.rpma.RpmaConn;
 import io.rpma.channel.ChannelException.LostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.BitSet;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The side of a connection that answers. */
-final class Serving implements Link.End {
+final class Serving extends Link {
     private static final int MOST_REASON = 1000;
-    private static final Message NOTHING = Message.of(new byte[0]);
 
-    private final Channels channels;
     private final RequestHandler handler;
     private final Set<Serving> open;
-    private Link link;
 
     private final ReentrantLock lock = new ReentrantLock();
     // guarded by the lock
     private final Condition changed = lock.newCondition();
+
+    /** The slots that have a request without an answer, or an answer that is not read. */
+    private final BitSet slots = new BitSet();
+
     private int requests;
     private long bytes;
     private boolean lost;
 
     /**
-     * Makes the side, which needs a connection.
+     * Makes the side.
      *
-     * @param open has this side from {@link #start} to the end of the connection
+     * @param open loses this side at the end of the connection
      */
-    Serving(Channels channels, RequestHandler handler, Set<Serving> open) {
-        this.channels = channels;
+    Serving(
+            Channels channels,
+            RpmaConn conn,
+            Buffers buffers,
+            Hello limits,
+            String name,
+            RequestHandler handler,
+            Set<Serving> open) {
+        super(channels, conn, buffers, limits, name);
         this.handler = handler;
         this.open = open;
     }
 
-    void start(Link made) {
-        link = made;
-        open.add(this);
-        made.start();
+    @Override
+    void received(Frame frame, ByteBuffer message) throws ChannelException {
+        switch (frame.kind()) {
+            case REQUEST -> handle(begin(frame), message);
+            case READ -> {
+                if (frame.slot() >= limits().requests() || !release(frame.slot())) {
+                    throw new ChannelException("a read of no answer");
+                }
+                lock.lock();
+                try {
+                    slots.clear(frame.slot());
+                } finally {
+                    lock.unlock();
+                }
+                send(Frame.Kind.ANSWER, frame.slot(), NOTHING);
+            }
+            default -> throw new ChannelException("an answer to no request");
+        }
     }
 
-    @Override
-    public void received(Frame frame, ByteBuffer message) throws ChannelException {
-        if (frame.kind() != Frame.Kind.REQUEST) {
-            throw new ChannelException("an answer to no request");
+    private Reply begin(Frame frame) throws ChannelException {
+        lock.lock();
+        try {
+            if (frame.slot() >= limits().requests()
+                    || slots.get(frame.slot())
+                    || (requests > 0 && bytes + frame.length() > limits().requestBytes())) {
+                throw new ChannelException("more unanswered requests than the limit");
+            }
+            slots.set(frame.slot());
+            requests++;
+            bytes += frame.length();
+        } finally {
+            lock.unlock();
         }
-        Reply reply = new Reply(frame.id(), frame.length());
-        begin(frame.length());
+        return new Reply(frame.slot(), frame.length());
+    }
+
+    private void handle(Reply reply, ByteBuffer message) {
         try {
             handler.handle(message, reply);
         } catch (Exception e) {
             if (!reply.answer(Frame.Kind.REFUSAL, reason(String.valueOf(e.getMessage())))) {
-                channels.log(link + ": the handler has failed after its answer: " + e);
+                channels().log(this + ": the handler has failed after its answer: " + e);
             }
         }
     }
 
-    private void begin(int length) throws ChannelException {
-        lock.lock();
-        try {
-            requests++;
-            bytes += length;
-            Hello limits = link.limits();
-            if (requests > limits.requests() || (requests > 1 && bytes > limits.requestBytes())) {
-                throw new ChannelException("more unanswered requests than the limit");
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Answers wait if the other side does not take them. Then it gets no more of them, although it may ask. */
     @Override
-    public boolean takes(int waitingMessages, long waitingBytes) {
-        return waitingMessages < link.limits().requests()
-                && waitingBytes <= link.limits().requestBytes();
-    }
-
-    @Override
-    public void lost(LostException reason) {
+    void lost(LostException reason) {
         lock.lock();
         try {
             lost = true;
@@ -102,7 +116,7 @@ final class Serving implements Link.End {
         try {
             while (!lost && left > 0) {
                 if (requests == 0 && !told) {
-                    link.send(Frame.Kind.CLOSE, 0, NOTHING);
+                    send(Frame.Kind.CLOSE, limits().requests(), NOTHING);
                     told = true;
                 }
                 left = changed.awaitNanos(left);
@@ -113,7 +127,7 @@ final class Serving implements Link.End {
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
-            link.end("this side is closed", null);
+            end("this side is closed", null);
         }
     }
 
@@ -123,18 +137,18 @@ final class Serving implements Link.End {
     }
 
     private final class Reply implements RequestHandler.Answer {
-        private final long id;
+        private final int slot;
         private final int length;
         private boolean done;
 
-        Reply(long id, int length) {
-            this.id = id;
+        Reply(int slot, int length) {
+            this.slot = slot;
             this.length = length;
         }
 
         @Override
         public void send(Message message) {
-            int most = link.limits().messageSize();
+            int most = limits().messageSize();
             if (message.length() > most) {
                 refuse("the answer has " + message.length() + " bytes, and the limit is " + most);
             } else {
@@ -164,7 +178,7 @@ final class Serving implements Link.End {
                 if (done) {
                     return false;
                 }
-                sendIfOpen(kind, message);
+                slots.set(slot, sendIfOpen(kind, message));
                 done = true;
                 requests--;
                 bytes -= length;
@@ -175,11 +189,11 @@ final class Serving implements Link.End {
             }
         }
 
-        private void sendIfOpen(Frame.Kind kind, Message message) {
+        private boolean sendIfOpen(Frame.Kind kind, Message message) {
             try {
-                link.send(kind, id, message);
+                return Serving.this.send(kind, slot, message);
             } catch (LostException e) {
-                // The other side is gone, and asks again if it needs the answer.
+                return false; // The other side is gone, and asks again if it needs the answer.
             }
         }
     }

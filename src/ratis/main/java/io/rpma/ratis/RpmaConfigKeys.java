@@ -88,12 +88,6 @@ public interface RpmaConfigKeys {
     /** 8 KiB. */
     SizeInBytes BUFFER_SIZE_DEFAULT = SizeInBytes.valueOf("8KB");
 
-    /** The receives of a connection: see {@link ChannelOptions#setReceives}. */
-    String RECEIVES_KEY = PREFIX + ".receives";
-
-    /** 32. */
-    int RECEIVES_DEFAULT = 32;
-
     /** The maximum size of a message, as {@code raft.grpc.message.size.max}. */
     String MESSAGE_SIZE_MAX_KEY = PREFIX + ".message.size.max";
 
@@ -103,8 +97,8 @@ public interface RpmaConfigKeys {
     /** The maximum number of unanswered requests of a connection. */
     String OUTSTANDING_REQUESTS_MAX_KEY = PREFIX + ".outstanding-requests.max";
 
-    /** 1024. */
-    int OUTSTANDING_REQUESTS_MAX_DEFAULT = 1024;
+    /** 64. */
+    int OUTSTANDING_REQUESTS_MAX_DEFAULT = 64;
 
     /** The maximum number of connections to a server. */
     String CONNECTIONS_MAX_KEY = PREFIX + ".connections.max";
@@ -134,7 +128,6 @@ public interface RpmaConfigKeys {
         int messageSize = size(properties, MESSAGE_SIZE_MAX_KEY, MESSAGE_SIZE_MAX_DEFAULT);
         return new ChannelOptions()
                 .setBufferSize(size(properties, BUFFER_SIZE_KEY, BUFFER_SIZE_DEFAULT))
-                .setReceives(count(properties, RECEIVES_KEY, RECEIVES_DEFAULT))
                 .setMessageSize(messageSize)
                 .setUnanswered(
                         count(properties, OUTSTANDING_REQUESTS_MAX_KEY, OUTSTANDING_REQUESTS_MAX_DEFAULT), messageSize)
