@@ -46,6 +46,7 @@ class HostileChannelIT {
     private final AtomicInteger handled = new AtomicInteger();
 
     private Channel other;
+    private int sent;
 
     @BeforeEach
     void listen() throws Exception {
@@ -89,11 +90,13 @@ class HostileChannelIT {
         }
     }
 
+    /** Sends from another place each time, because the device may not have read the last one. */
     private void send(RpmaConn conn, Frame frame, byte... content) {
-        ByteBuffer bytes = memory.buffer().clear();
+        int offset = 64 * (sent++ % 64);
+        ByteBuffer bytes = memory.buffer().clear().position(offset);
         frame.writeTo(bytes);
         bytes.put(content);
-        assertThat(conn.send(region, 0, bytes.position(), RpmaConn.F_COMPLETION_ON_ERROR, 0))
+        assertThat(conn.send(region, offset, bytes.position() - offset, RpmaConn.F_COMPLETION_ON_ERROR, 0))
                 .isTrue();
     }
 

@@ -28,6 +28,9 @@ record Group(List<RaftPeer> servers) {
     private static final RaftGroupId ID =
             RaftGroupId.valueOf(UUID.nameUUIDFromBytes("key-value".getBytes(StandardCharsets.UTF_8)));
 
+    /** The time without a leader until an election, once to twice: longer than a server waits for a busy processor. */
+    private static final TimeDuration ELECTION = TimeDuration.valueOf(1, TimeUnit.SECONDS);
+
     private static final TimeDuration RETRY_PAUSE = TimeDuration.valueOf(100, TimeUnit.MILLISECONDS);
 
     /**
@@ -76,6 +79,8 @@ record Group(List<RaftPeer> servers) {
         RaftProperties properties = properties();
         RpmaConfigKeys.Server.setHost(properties, address.substring(0, colon));
         RpmaConfigKeys.Server.setPort(properties, Integer.parseInt(address.substring(colon + 1)));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ELECTION);
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, ELECTION.multiply(2));
         RaftServerConfigKeys.setStorageDir(properties, List.of(directory.toFile()));
         return RaftServer.newBuilder()
                 .setServerId(RaftPeerId.valueOf(id))
