@@ -99,6 +99,40 @@ class ConsumerIT {
         assertThat(run(project, Document.OWN_PROJECT.block("gradle"))).contains("1 tests successful", "0 tests failed");
     }
 
+    /** Ratis finds the transport by the dependency and the properties of its document. */
+    @Test
+    void ratis() throws IOException, InterruptedException {
+        run(library, Document.RATIS.block("install"));
+        Path replica = home.resolve("replica");
+        Path test = Files.createDirectories(replica.resolve("src/test/java")).resolve("ReplicaTest.java");
+        String pom = Files.readString(project.resolve("pom.xml"));
+        Files.writeString(
+                replica.resolve("pom.xml"),
+                pom.replaceFirst("<dependencies>", "<dependencies>\n" + Document.RATIS.block("dependency")));
+        Files.writeString(test, """
+                import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
+                import io.rpma.ratis.RpmaConfigKeys;
+                import io.rpma.ratis.RpmaRpcType;
+                import org.apache.ratis.RaftConfigKeys;
+                import org.apache.ratis.conf.Parameters;
+                import org.apache.ratis.conf.RaftProperties;
+                import org.apache.ratis.rpc.RpcType;
+                import org.apache.ratis.server.ServerFactory;
+                import org.junit.jupiter.api.Test;
+
+                class ReplicaTest {
+                    @Test
+                    void hasAFactory() {
+                        %s
+                        RpcType type = RpcType.valueOf(properties.get("raft.rpc.type"));
+                        assertInstanceOf(ServerFactory.class, type.newFactory(new Parameters()));
+                    }
+                }
+                """.formatted(Document.RATIS.block("configuration")));
+        assertThat(run(replica, "mvn test")).contains(ONE_TEST);
+    }
+
     /** The first commands of the workflow are those of the README, and the packages are installed. */
     @Test
     void theWorkflow() throws IOException, InterruptedException {

@@ -94,7 +94,8 @@ class DocumentTest {
     @Test
     void everyBlockIsReadByATest() throws IOException {
         Set<String> read = new HashSet<>();
-        for (String root : List.of("src/test/java", "src/it/java", "src/apps/test/java", "src/apps/it/java")) {
+        for (String root : List.of(
+                "src/test/java", "src/it/java", "src/apps/test/java", "src/apps/it/java", "src/ratis/it/java")) {
             try (Stream<Path> paths = Files.walk(Path.of(root))) {
                 for (Path source : paths.filter(Files::isRegularFile).collect(Collectors.toList())) {
                     READ_BLOCK
@@ -129,7 +130,11 @@ class DocumentTest {
         for (Path file : List.of(CONSUMER.resolve("pom.xml"), CONSUMER.resolve("build.gradle"))) {
             assertThat(versions(Files.readString(file))).as(file.toString()).containsExactly(version);
         }
-        assertThat(Files.readString(Path.of("src/apps/pom.xml"))).contains("\n  <version>" + version + "</version>\n");
+        for (String project : List.of("apps", "ratis")) {
+            assertThat(Path.of("src", project, "pom.xml"))
+                    .content()
+                    .contains("\n  <version>" + version + "</version>\n");
+        }
         assertThat(versions(Files.readString(Path.of("docs/tools.md"))))
                 .isNotEmpty()
                 .allMatch(version::equals);

@@ -36,6 +36,8 @@ public enum Document {
     GUIDE_TESTING("docs/guide/testing.md"),
     /** The events for Flight Recorder, and the log. */
     OBSERVABILITY("docs/guide/observability.md"),
+    /** Apache Ratis over RDMA. */
+    RATIS("docs/ratis.md"),
     /** The commands of the tools. */
     TOOLS("docs/tools.md");
 

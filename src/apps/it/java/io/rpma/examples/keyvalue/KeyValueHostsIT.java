@@ -3,8 +3,10 @@ package io.rpma.examples.keyvalue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.testing.Document;
 import io.rpma.testing.Guest;
 import io.rpma.testing.Limit;
+import io.rpma.testing.Rxe;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -38,6 +40,16 @@ class KeyValueHostsIT {
         int number = ++loads;
         host.enter(Guest.java(LoadProgram.class, SERVERS + " 200 " + number));
         await(host, "load " + number + ": all values are there", 1);
+    }
+
+    @Test
+    void theCommandOfTheDocumentShowsIt() throws IOException, InterruptedException {
+        Rxe.Finished demo =
+                Rxe.command("bash", "-c", Document.RATIS.block("demo")).run();
+        assertThat(demo.status()).as(demo.toString()).isZero();
+        assertThat(demo.out())
+                .contains(" is killed, after ")
+                .containsPattern("all [0-9,]+ acknowledged values are there\n$");
     }
 
     @Test

@@ -4,8 +4,12 @@ package io.rpma.examples.keyvalue;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.testing.Document;
 import io.rpma.testing.TestDevice;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
@@ -22,6 +26,39 @@ class KeyValueIT {
 
     @TempDir
     private Path directory;
+
+    /** Starts commands of the document, with the address and free ports of this host. */
+    private Process start(String commands, int port, String id) throws IOException {
+        String script = commands.replace("--id a", "--id " + id);
+        for (int i = 0; i < IDS.size(); i++) {
+            script = script.replace("=10.0.0." + (i + 1) + ":7300", "=" + TestDevice.address() + ":" + (port + i));
+        }
+        script = script.replace("/var/lib/key-value", directory.resolve(id).toString());
+        return new ProcessBuilder("bash", "-e", "-c", script)
+                .redirectError(directory.resolve(id + ".err").toFile())
+                .start();
+    }
+
+    @Test
+    void theCommandsOfTheDocument() throws Exception {
+        int port = TestDevice.ports(IDS.size());
+        List<Process> servers = new ArrayList<>();
+        try {
+            for (String id : IDS) {
+                servers.add(start(Document.RATIS.block("server"), port, id));
+            }
+            Process client = start(Document.RATIS.block("client"), port, "client");
+            assertThat(new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .matches("stored, through the leader [abc]\ngreen\n");
+            assertThat(client.waitFor()).isZero();
+        } finally {
+            // bash executes the last command itself
+            servers.forEach(Process::destroy);
+        }
+        for (Process server : servers) {
+            server.waitFor();
+        }
+    }
 
     @Test
     void noAcknowledgedValueIsLost() throws Exception {
