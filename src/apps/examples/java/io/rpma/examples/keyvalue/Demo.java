@@ -75,7 +75,8 @@ final class Demo implements Callable<Integer> {
                 "the leader is %s; no value was acknowledged for %d ms",
                 writer.leader(), NANOSECONDS.toMillis(writer.takeLongestPauseNanos()));
         servers.start(leader);
-        say("%s starts again", leader);
+        servers.await(leader);
+        say("%s is back", leader);
         writer.await(FIRST_VALUES, servers::check);
     }
 }

@@ -36,9 +36,8 @@ final class Processes implements AutoCloseable {
         return Group.parse(servers);
     }
 
-    /** Starts the process of a server. */
+    /** Starts the process of a server. {@link #await} waits for it. */
     void start(String id) throws IOException {
-        File output = directory.resolve(id + ".log").toFile();
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--enable-native-access=ALL-UNNAMED",
@@ -54,10 +53,28 @@ final class Processes implements AutoCloseable {
                         id,
                         "--directory",
                         directory.resolve(id).toString())
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(output))
+                .redirectError(ProcessBuilder.Redirect.appendTo(log(id)))
                 .start();
         processes.put(id, process);
+    }
+
+    private File log(String id) {
+        return directory.resolve(id + ".log").toFile();
+    }
+
+    /**
+     * Waits until a server listens, which its first line tells.
+     *
+     * @throws IOException if it has ended instead
+     */
+    void await(String id) throws IOException {
+        if (processes.get(id).inputReader().readLine() == null) {
+            throw ended(id);
+        }
+    }
+
+    private IOException ended(String id) {
+        return new IOException("the server " + id + " has ended: see " + log(id));
     }
 
     /** Kills the process of a server, as a crash or {@code kill -9} does. */
@@ -73,8 +90,7 @@ final class Processes implements AutoCloseable {
     void check() throws IOException {
         for (Map.Entry<String, Process> entry : processes.entrySet()) {
             if (!entry.getValue().isAlive()) {
-                throw new IOException("the server " + entry.getKey() + " has ended: see "
-                        + directory.resolve(entry.getKey() + ".log"));
+                throw ended(entry.getKey());
             }
         }
     }
