@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeer;
@@ -27,40 +28,39 @@ import org.apache.ratis.util.PeerProxyMap;
 final class Peers extends PeerProxyMap<Peers.Peer> {
     private final Source source;
 
-    /** Makes the channels when the first one is needed. */
-    interface Source extends Closeable {
+    /** The channels of a server or a client, of one device, made when the first one is needed. */
+    static final class Source implements Closeable {
+        private final RaftProperties properties;
+        private final Function<String, RpmaDevice> devices;
+        private Channels channels;
+
         /**
-         * Returns the channels that reach an address.
+         * Makes a source.
          *
-         * @throws IOException if no device reaches it
+         * @param devices finds the device that reaches an address
          */
-        Channels get(String address) throws IOException;
-    }
+        Source(RaftProperties properties, Function<String, RpmaDevice> devices) {
+            this.properties = properties;
+            this.devices = devices;
+        }
 
-    /** The channels of a client, whose device is the one that reaches the first server. */
-    static Source ofClient(RaftProperties properties) {
-        return new Source() {
-            private Channels channels;
-
-            @Override
-            public synchronized Channels get(String address) throws IOException {
-                if (channels == null) {
-                    try {
-                        channels = Channels.create(RpmaDevice.remote(address), RpmaConfigKeys.options(properties));
-                    } catch (RpmaException e) {
-                        throw new IOException(e.getMessage(), e);
-                    }
-                }
-                return channels;
-            }
-
-            @Override
-            public synchronized void close() {
-                if (channels != null) {
-                    channels.close();
+        synchronized Channels get(String address) throws IOException {
+            if (channels == null) {
+                try {
+                    channels = Channels.create(devices.apply(address), RpmaConfigKeys.options(properties));
+                } catch (RpmaException e) {
+                    throw new IOException(e.getMessage(), e);
                 }
             }
-        };
+            return channels;
+        }
+
+        @Override
+        public synchronized void close() {
+            if (channels != null) {
+                channels.close();
+            }
+        }
     }
 
     /** A channel to a server. */

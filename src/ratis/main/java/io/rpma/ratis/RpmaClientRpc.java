@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.ratis;
 
+import io.rpma.RpmaDevice;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -28,7 +29,7 @@ import org.apache.ratis.util.JavaUtils;
 /** The end of a client. */
 final class RpmaClientRpc extends RaftClientRpcWithProxy<Peers.Peer> {
     RpmaClientRpc(ClientId id, RaftProperties properties) {
-        super(new Peers(id.toString(), properties, Peers.ofClient(properties)));
+        super(new Peers(id.toString(), properties, new Peers.Source(properties, RpmaDevice::remote)));
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.rpma.ratis;
 
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
-import io.rpma.channel.Channels;
 import io.rpma.channel.RequestHandler;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -14,7 +13,6 @@ import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Supplier;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -50,76 +48,45 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
     static final String SEND_SERVER_REQUEST = RpmaServerRpc.class.getSimpleName() + ".sendServerRequest";
 
     private final RaftServer server;
-    private final Own own;
+    private final String host;
+    private final int port;
 
-    private final ExecutorService threads;
+    /** The channels that this server listens with and calls with. */
+    private final Peers.Source channels;
 
-    /** The channels of this server, which it listens with and calls with. */
-    private static final class Own implements Peers.Source {
-        private final String host;
-        private final int port;
-        private final RaftProperties properties;
-        private Channels channels;
-
-        Own(RaftProperties properties) {
-            this.properties = properties;
-            String configured = RpmaConfigKeys.Server.host(properties);
-            host = configured == null || configured.isEmpty() ? null : configured;
-            port = RpmaConfigKeys.Server.port(properties);
-        }
-
-        synchronized void listen(Supplier<RequestHandler> handlers) throws IOException {
-            if (port == 0) {
-                throw new IOException("no port: set " + RpmaConfigKeys.Server.PORT_KEY);
-            }
-            try {
-                channels = Channels.create(RpmaDevice.local(address()), RpmaConfigKeys.options(properties));
-                channels.listen(address(), port, handlers);
-            } catch (RpmaException e) {
-                throw new IOException(e.getMessage(), e);
-            }
-        }
-
-        String address() throws IOException {
-            if (host != null) {
-                return host;
-            }
-            return RpmaDevice.list().stream()
-                    .flatMap(device -> device.addresses().stream())
-                    .map(InetAddress::getHostAddress)
-                    .findFirst()
-                    .orElseThrow(() -> new IOException("no active RDMA device: see 'rdma link'"));
-        }
-
-        @Override
-        public synchronized Channels get(String address) throws IOException {
-            if (channels == null) {
-                throw new IOException("this server is not started");
-            }
-            return channels;
-        }
-
-        @Override
-        public synchronized void close() {
-            if (channels != null) {
-                channels.close();
-            }
-        }
-    }
+    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task, getId() + "-rpma");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     RpmaServerRpc(RaftServer server) {
-        this(server, new Own(server.getProperties()));
+        this(server, host(server.getProperties()));
     }
 
-    private RpmaServerRpc(RaftServer server, Own own) {
-        super(server::getId, id -> new Peers(id.toString(), server.getProperties(), own));
+    private RpmaServerRpc(RaftServer server, String host) {
+        this(server, host, new Peers.Source(server.getProperties(), address -> RpmaDevice.local(host)));
+    }
+
+    private RpmaServerRpc(RaftServer server, String host, Peers.Source channels) {
+        super(server::getId, id -> new Peers(id.toString(), server.getProperties(), channels));
         this.server = server;
-        this.own = own;
-        threads = Executors.newCachedThreadPool(task -> {
-            Thread thread = new Thread(task, server.getId() + "-rpma");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.host = host;
+        this.channels = channels;
+        port = RpmaConfigKeys.Server.port(server.getProperties());
+    }
+
+    /** Returns the configured address, or that of the first active device. */
+    private static String host(RaftProperties properties) {
+        String configured = RpmaConfigKeys.Server.host(properties);
+        if (configured != null && !configured.isEmpty()) {
+            return configured;
+        }
+        return RpmaDevice.list().stream()
+                .flatMap(device -> device.addresses().stream())
+                .map(InetAddress::getHostAddress)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no active RDMA device: see 'rdma link'"));
     }
 
     @Override
@@ -129,22 +96,25 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
 
     @Override
     public InetSocketAddress getInetSocketAddress() {
-        try {
-            return new InetSocketAddress(own.address(), own.port);
-        } catch (IOException e) {
-            throw new IllegalStateException(e.getMessage(), e);
-        }
+        return new InetSocketAddress(host, port);
     }
 
     @Override
     protected void startImpl() throws IOException {
-        own.listen(Requests::new);
+        if (port == 0) {
+            throw new IOException("no port: set " + RpmaConfigKeys.Server.PORT_KEY);
+        }
+        try {
+            channels.get(host).listen(host, port, Requests::new);
+        } catch (RpmaException e) {
+            throw new IOException(e.getMessage(), e);
+        }
     }
 
     @Override
     public void closeImpl() throws IOException {
         super.closeImpl();
-        own.close();
+        channels.close();
         threads.shutdown();
     }
 
