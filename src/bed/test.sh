@@ -18,7 +18,7 @@ siw_tags="!($qemu_tags) & !($siw_lacks)"
 groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 ratis ratis-suite images)
 declare -A group_seconds=(
     [library]=500 [checks]=60 [soak]=400 [examples]=520 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
-    [aarch64]=80 [ratis]=480 [ratis-suite]=1500 [images]=7200
+    [aarch64]=80 [ratis]=180 [ratis-suite]=1200 [images]=7200
 )
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
@@ -378,11 +378,8 @@ test_in_parts() {
         fi
         part_options=()
     fi
-    ! wants ratis || start_ratis_part ratis
-    if wants ratis-suite; then
-        start_ratis_part ratis-suite
-        start_ratis_siw_part
-    fi
+    ! wants ratis || start_ratis_parts ratis "ratis & !ratis-suite"
+    ! wants ratis-suite || start_ratis_parts ratis-suite ratis-suite
     for other in power-cuts consumers hosts bed; do
         ! wants "$other" || start_booting_parts "$other"
     done
@@ -429,21 +426,15 @@ start_soak_parts() {
         -Dtest.groups=soak -Dtest.excluded=
 }
 
-# Starts tests of Ratis itself. $1: the group, which is the tag of its tests.
-start_ratis_part() {
-    part_options=("-Dit.wanted=$1")
+# Starts tests of Ratis itself. $1: the group, $2: an expression of the tags of its tests.
+start_ratis_parts() {
+    part_options=("-Dit.wanted=$2")
     start_project_part ratis "$1" "$row" "$(booting_bed examples)" "!($qemu_tags)"
-    part_options=()
-}
-
-# Starts all tests of Ratis itself on soft-iWARP.
-start_ratis_siw_part() {
-    if [[ $(booting_bed examples) != uml ]]; then
+    if [[ $(booting_bed examples) == uml ]]; then
+        on_siw start_project_part ratis "$1-siw" "$row" uml "$siw_tags"
+    else
         summaries+=("tests of Ratis on soft-iWARP: not run, they need user-mode Linux")
-        return
     fi
-    part_options=("-Dit.wanted=ratis | ratis-suite")
-    on_siw start_project_part ratis ratis-suite-siw "$row" uml "$siw_tags"
     part_options=()
 }
 

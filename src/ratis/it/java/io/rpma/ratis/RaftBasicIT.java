@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 @Tag("ratis")
 class RaftBasicIT extends RaftBasicTests<RpmaCluster> implements RpmaCluster.Get {
     @Override
+    @Tag("ratis-suite")
     @Test
     public void testWithLoad() throws Exception {
         super.testWithLoad();
