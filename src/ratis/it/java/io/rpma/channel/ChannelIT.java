@@ -14,6 +14,7 @@ import io.rpma.channel.ChannelException.RefusedException;
 import io.rpma.channel.ChannelException.TimeoutException;
 import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,6 +39,7 @@ class ChannelIT {
     private final String address = TestDevice.address();
     private final int port = TestDevice.port();
     private final List<Channels> open = new ArrayList<>();
+    private final AtomicInteger connections = new AtomicInteger();
 
     @AfterEach
     void close() {
@@ -48,6 +51,13 @@ class ChannelIT {
         Channels channels = Channels.create(RpmaDevice.local(address), options);
         open.add(channels);
         return channels;
+    }
+
+    private void listen(ChannelOptions options, RequestHandler handler) {
+        channels(options).listen(address, port, () -> {
+            connections.incrementAndGet();
+            return handler;
+        });
     }
 
     private Channel client(ChannelOptions options) {
@@ -145,7 +155,7 @@ class ChannelIT {
 
     @Test
     void aRefusalHasItsReasonAndTheConnectionRemains() throws Exception {
-        channels(options()).listen(address, port, () -> (request, answer) -> {
+        listen(options(), (request, answer) -> {
             if (request.hasRemaining()) {
                 throw new Exception("bytes are not welcome");
             }
@@ -154,7 +164,105 @@ class ChannelIT {
         Channel client = client(options());
         assertThat(failure(ask(client, new byte[1]), RefusedException.class)).hasMessage("bytes are not welcome");
         assertThat(failure(ask(client, new byte[0]), RefusedException.class)).hasMessage("ä".repeat(1_000));
-        assertThat(client.isConnected()).isTrue();
+        assertThat(connections).hasValue(1);
+    }
+
+    @Test
+    void aReasonIsNotLongerThanAMessage() throws Exception {
+        listen(options().setMessageSize(16), (request, answer) -> answer.refuse("a long reason for a short message"));
+        Channel client = client(options());
+        assertThat(failure(ask(client, new byte[1]), RefusedException.class)).hasMessage("a long reason fo");
+        assertThat(connections).hasValue(1);
+    }
+
+    @Test
+    void aSingleRequestMayBeLargerThanAllTogether() throws Exception {
+        listen(options(), ChannelIT::echo);
+        Channel client = client(options().setUnanswered(4, 1 << 20));
+        for (int i = 0; i < 10; i++) {
+            assertThat(ask(client, new byte[3 << 20]).get()).hasSize(3 << 20);
+        }
+        assertThat(connections).hasValue(1);
+    }
+
+    @Test
+    void requestsWhoseBlocksAreLargerThanTheLimit() throws Exception {
+        listen(options(), ChannelIT::echo);
+        Channel client = client(options().setUnanswered(8, 1 << 20));
+        List<CompletableFuture<byte[]>> answers = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            answers.add(ask(client, new byte[140_000])); // seven of them fit, and have blocks of 256 KiB
+        }
+        for (CompletableFuture<byte[]> answer : answers) {
+            assertThat(answer.get()).hasSize(140_000);
+        }
+        assertThat(connections).hasValue(1);
+    }
+
+    /** The only slot is taken while the other side does not know yet that its answer is read. */
+    @Test
+    void aSlotThatWaitsForAConfirmationIsInUse() throws Exception {
+        listen(options(), ChannelIT::echo);
+        Channel client = client(options().setUnanswered(1, 1 << 20));
+        for (int i = 0; i < 200; i++) {
+            assertThat(ask(client, new byte[20_000]).get()).hasSize(20_000);
+        }
+        assertThat(connections).hasValue(1);
+    }
+
+    @Test
+    void theOrderOfBytesIsEachUsersOwn() throws Exception {
+        listen(options(), (request, answer) -> {
+            request.order(ByteOrder.LITTLE_ENDIAN);
+            answer.send(Message.of(request));
+        });
+        Channel client = client(options().setUnanswered(2, 1 << 20));
+        for (int i = 0; i < 20; i++) {
+            assertThat(client.request(
+                                    new Message() {
+                                        @Override
+                                        public int length() {
+                                            return Integer.BYTES;
+                                        }
+
+                                        @Override
+                                        public void writeTo(ByteBuffer target) {
+                                            target.order(ByteOrder.LITTLE_ENDIAN)
+                                                    .putInt(7);
+                                        }
+                                    },
+                                    bytes ->
+                                            bytes.order(ByteOrder.LITTLE_ENDIAN).getInt(),
+                                    30,
+                                    SECONDS)
+                            .get())
+                    .isEqualTo(7);
+        }
+        assertThat(connections).hasValue(1);
+    }
+
+    /** The bytes of a request without an answer leave no room for another one, until the connection is given up. */
+    @Test
+    void bytesThatAreNeverAnsweredAreLeft() throws Exception {
+        listen(options(), (request, answer) -> {
+            if (request.remaining() != 60_000) {
+                answer.send(Message.of(request));
+            }
+        });
+        Channel client = client(options().setUnanswered(8, 100_000).setPauses(1, 1, MILLISECONDS));
+        assertThat(ask(client, new byte[1]).get()).hasSize(1);
+        failure(
+                client.request(Message.of(new byte[60_000]), ChannelIT::bytes, 20, MILLISECONDS),
+                TimeoutException.class);
+        byte[] answer = null;
+        while (answer == null) {
+            try {
+                answer = ask(client, new byte[60_001]).get();
+            } catch (ExecutionException e) {
+                assertThat(e).hasCauseInstanceOf(LostException.class);
+            }
+        }
+        assertThat(answer).hasSize(60_001);
     }
 
     @Test

@@ -23,32 +23,20 @@ final class Asking extends Link {
     /** A request that has no answer in time is noticed this much later at most. */
     private static final long TICK_MS = 10;
 
-    /** In the slot of an answer that is read, until the other side knows. */
-    private static final Request<Void> READ = new Request<>(0, 0, bytes -> null);
-
-    static {
-        READ.future.complete(null);
-    }
+    /** The most bytes of a reason: each of its 1000 characters has at most 4. */
+    private static final int MOST_REASON = 4000;
 
     /** A request without an answer. */
     static final class Request<T> {
         private final int length;
         private final long deadline;
         private final Function<ByteBuffer, ? extends T> parser;
-        private final CompletableFuture<T> future = new CompletableFuture<>();
+        final CompletableFuture<T> future = new CompletableFuture<>();
 
         Request(int length, long deadline, Function<ByteBuffer, ? extends T> parser) {
             this.length = length;
             this.deadline = deadline;
             this.parser = parser;
-        }
-
-        CompletableFuture<T> future() {
-            return future;
-        }
-
-        int length() {
-            return length;
         }
 
         private long left() {
@@ -75,13 +63,13 @@ final class Asking extends Link {
             if (future.isDone()) {
                 return;
             }
-            if (kind == Frame.Kind.REFUSAL) {
-                future.completeExceptionally(new RefusedException(
-                        StandardCharsets.UTF_8.decode(message).toString()));
-                return;
-            }
             try {
-                future.complete(parser.apply(message));
+                if (kind == Frame.Kind.REFUSAL) {
+                    future.completeExceptionally(new RefusedException(
+                            StandardCharsets.UTF_8.decode(message).toString()));
+                } else {
+                    future.complete(parser.apply(message));
+                }
             } catch (Throwable e) {
                 future.completeExceptionally(e);
             }
@@ -101,7 +89,7 @@ final class Asking extends Link {
     /** Whether the thread of the channels completes futures of requests that it has removed. */
     private boolean completing;
 
-    Asking(Channels channels, RpmaConn conn, Buffers buffers, Hello limits, String name, Channel channel) {
+    Asking(Channels channels, RpmaConn conn, Block buffers, Hello limits, String name, Channel channel) {
         super(channels, conn, buffers, limits, name);
         this.channel = channel;
         slots = new Request<?>[limits.requests()];
@@ -109,38 +97,79 @@ final class Asking extends Link {
 
     /** Sends a request, as soon as there is a slot for it. */
     void ask(Request<?> request, Message message) throws ChannelException, InterruptedException {
-        if (request.length > limits().messageSize()) {
+        if (request.length > limits.messageSize()) {
             throw new ChannelException(
-                    this + ": a message of " + request.length + " bytes, and its limit is " + limits().messageSize());
+                    this + ": a message of " + request.length + " bytes, and its limit is " + limits.messageSize());
         }
+        int slot = takeSlot(request);
+        boolean sent = false;
+        try {
+            send(Frame.Kind.REQUEST, slot, message);
+            sent = true;
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // for example, the memory of a large message can't be registered
+            throw new ChannelException(this + ": " + e.getMessage(), e);
+        } finally {
+            if (!sent) {
+                leaveSlot(slot, request);
+            }
+        }
+    }
+
+    private int takeSlot(Request<?> request) throws ChannelException, InterruptedException {
         lock.lockInterruptibly();
         try {
             checkOpen();
             while (!fits(request)) {
-                request.await(changed, channels(), this + ": no room for another request");
+                request.await(changed, channels, this + ": no room for another request");
                 checkOpen();
             }
             int slot = 0;
             while (slots[slot] != null) {
                 slot++;
             }
-            try {
-                send(Frame.Kind.REQUEST, slot, message);
-            } catch (RuntimeException | OutOfMemoryError e) {
-                // for example, the memory of a large message can't be registered
-                throw new ChannelException(this + ": " + e.getMessage(), e);
-            }
             slots[slot] = request;
             requests++;
             bytes += request.length;
             tickLater();
+            return slot;
         } finally {
             lock.unlock();
         }
     }
 
     private boolean fits(Request<?> request) {
-        return requests == 0 || (requests < slots.length && bytes + request.length <= limits().requestBytes());
+        return requests == 0 || (requests < slots.length && bytes + request.length <= limits.requestBytes());
+    }
+
+    /** Leaves a slot, unless the request has lost it with the connection. */
+    private void leaveSlot(int slot, Request<?> request) {
+        lock.lock();
+        try {
+            if (slots[slot] == request) {
+                slots[slot] = null;
+                requests--;
+                bytes -= request.length;
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    void arrived(Frame frame) throws ChannelException {
+        if (frame.kind() == Frame.Kind.REQUEST || frame.kind() == Frame.Kind.READ) {
+            throw new ChannelException("a request of the side that answers");
+        }
+        if (frame.kind() == Frame.Kind.REFUSAL && frame.length() > MOST_REASON) {
+            throw new ChannelException("a reason of " + frame.length() + " bytes");
+        }
+    }
+
+    @Override
+    boolean takesMore() {
+        return true;
     }
 
     @Override
@@ -149,19 +178,19 @@ final class Asking extends Link {
             end("the other side is closed", null);
             return;
         }
+        // A slot whose answer was read is free when the other side has confirmed that it knows.
+        Request<?> confirmation = frame.offered() ? confirmation() : null;
         Request<?> request;
-        boolean isRead;
         lock.lock();
         try {
             request = frame.slot() < slots.length ? slots[frame.slot()] : null;
-            if (request == null || (frame.kind() != Frame.Kind.ANSWER && frame.kind() != Frame.Kind.REFUSAL)) {
+            if (request == null) {
                 throw new ChannelException("an answer to no request");
             }
             release(frame.slot());
+            slots[frame.slot()] = confirmation;
+            requests -= confirmation == null ? 1 : 0;
             bytes -= request.length;
-            isRead = frame.offered() && request != READ;
-            slots[frame.slot()] = isRead ? READ : null;
-            requests -= isRead ? 0 : 1;
             completing = true;
             changed.signalAll();
         } finally {
@@ -170,15 +199,19 @@ final class Asking extends Link {
         channel.answered();
         request.answered(frame.kind(), message);
         completed();
-        if (isRead) {
+        if (confirmation != null) {
             send(Frame.Kind.READ, frame.slot(), NOTHING);
         }
+    }
+
+    private Request<Void> confirmation() {
+        return new Request<>(0, System.nanoTime() + channels.options().silenceNanos(), bytes -> null);
     }
 
     /** Fails all requests. */
     @Override
     void lost(LostException reason) {
-        channel.lost(this, reason);
+        channel.lost(reason);
         List<Request<?>> failed;
         lock.lock();
         try {
@@ -201,13 +234,13 @@ final class Asking extends Link {
     private void tickLater() {
         if (!ticking && requests > 0) {
             ticking = true;
-            channels().loop().schedule(this::tick, TICK_MS, MILLISECONDS);
+            channels.loop().schedule(this::tick, TICK_MS, MILLISECONDS);
         }
     }
 
     /**
-     * Fails the requests whose time is over. Their slots remain in use until they are answered. If no slot has a
-     * request that still waits, the connection is of no use any more.
+     * Fails the requests whose time is over. Their slots remain in use until they are answered. If a caller waits for
+     * room, and only for such requests, the connection is of no use any more.
      */
     private void tick() {
         List<Request<?>> late = new ArrayList<>();
@@ -216,7 +249,8 @@ final class Asking extends Link {
         try {
             ticking = false;
             unanswered().filter(request -> request.left() <= 0).forEach(late::add);
-            useless = requests == slots.length && unanswered().count() == late.size();
+            useless = (requests == slots.length || lock.hasWaiters(changed))
+                    && Stream.of(slots).allMatch(request -> request == null || request.left() <= 0);
             completing = true;
             tickLater();
         } finally {

@@ -1,48 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.channel;
 
-import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import java.nio.ByteBuffer;
 
-/** A registered memory. */
+/** A registered memory. The JVM limits it, and collects garbage at the limit: see {@code -XX:MaxDirectMemorySize}. */
 final class Block implements AutoCloseable {
-    private final RpmaMemory memory;
+    private final ByteBuffer memory;
     private final RpmaMrLocal region;
 
-    Block(RpmaPeer peer, long size, RpmaMrUsage... usages) {
-        memory = RpmaMemory.allocate(size);
-        boolean registered = false;
-        try {
-            region = peer.register(memory, usages);
-            registered = true;
-        } finally {
-            if (!registered) {
-                memory.close();
-            }
-        }
+    Block(RpmaPeer peer, int size, RpmaMrUsage... usages) {
+        memory = ByteBuffer.allocateDirect(size);
+        region = peer.register(memory, usages);
     }
 
     RpmaMrLocal region() {
         return region;
     }
 
-    long size() {
-        return memory.size();
+    int size() {
+        return memory.capacity();
     }
 
-    ByteBuffer bytes(long offset, int length) {
-        return memory.buffer(offset, length);
+    /** Returns a new buffer: whoever gets it can change its order of bytes. */
+    ByteBuffer bytes(int offset, int length) {
+        return memory.slice(offset, length);
     }
 
     @Override
     public void close() {
-        try {
-            region.close();
-        } finally {
-            memory.close();
-        }
+        region.close();
     }
 }

@@ -2,9 +2,9 @@
 package io.rpma.channel;
 
 import io.rpma.RpmaMrUsage;
-import io.rpma.RpmaPeer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The memory for the large messages of one direction of a connection. Registration is slow, so some blocks are kept and
@@ -14,57 +14,69 @@ final class Blocks implements AutoCloseable {
     private static final int LEAST_BITS = 16;
 
     /** The most bytes that are kept while no message needs them. */
-    private static final long MOST_FREE = 4 << 20;
+    private static final int MOST_FREE = 4 << 20;
 
-    private final RpmaPeer peer;
+    private final Channels channels;
     private final RpmaMrUsage usage;
+    private final AtomicLong used = new AtomicLong();
+    // guarded by this object
     private final Deque<Block> free = new ArrayDeque<>();
-    private long freeBytes;
-    private long usedBytes;
+    private int freeBytes;
     private boolean closed;
 
-    Blocks(RpmaPeer peer, RpmaMrUsage usage) {
-        this.peer = peer;
+    Blocks(Channels channels, RpmaMrUsage usage) {
+        this.channels = channels;
         this.usage = usage;
     }
 
     /** Returns the number of bytes of the blocks in use. */
-    synchronized long used() {
-        return usedBytes;
+    long used() {
+        return used.get();
     }
 
-    /** Returns a block for a message. */
-    synchronized Block take(int length) {
-        long size = 1L << Math.max(LEAST_BITS, Long.SIZE - Long.numberOfLeadingZeros(length - 1L));
+    private static int size(int length) {
+        return 1 << Math.max(LEAST_BITS, Integer.SIZE - Integer.numberOfLeadingZeros(length - 1));
+    }
+
+    /** Returns a block for a message that is left from another one, or null. */
+    synchronized Block poll(int length) {
+        int size = size(length);
         Block block = free.stream().filter(b -> b.size() == size).findFirst().orElse(null);
-        if (block == null) {
-            block = new Block(peer, size, usage);
-        } else {
+        if (block != null) {
             free.remove(block);
             freeBytes -= size;
+            used.addAndGet(size);
         }
-        usedBytes += size;
         return block;
     }
 
-    synchronized void giveBack(Block block) {
-        usedBytes -= block.size();
-        free.addLast(block);
-        freeBytes += block.size();
-        while (freeBytes > (closed ? 0 : MOST_FREE)) {
-            Block first = free.removeFirst();
-            freeBytes -= first.size();
-            first.close();
+    /** Returns a block for a message. It may have to register it, which takes time. */
+    Block take(int length) {
+        Block block = poll(length);
+        if (block == null) {
+            block = new Block(channels.peer(), size(length), usage);
+            used.addAndGet(block.size());
         }
+        return block;
+    }
+
+    void giveBack(Block block) {
+        used.addAndGet(-block.size());
+        synchronized (this) {
+            if (!closed && freeBytes + block.size() <= MOST_FREE) {
+                free.addFirst(block);
+                freeBytes += block.size();
+                return;
+            }
+        }
+        channels.execute(() -> channels.close(block));
     }
 
     /** Closes the free blocks. Those in use are closed when they are given back. */
     @Override
     public synchronized void close() {
         closed = true;
-        while (!free.isEmpty()) {
-            free.removeFirst().close();
-        }
-        freeBytes = 0;
+        free.forEach(channels::close);
+        free.clear();
     }
 }

@@ -4,7 +4,6 @@ package io.rpma.channel;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnReq;
 import io.rpma.channel.ChannelException.LostException;
 import java.nio.ByteBuffer;
@@ -35,7 +34,11 @@ public final class Channel implements AutoCloseable {
     private Asking link;
     private boolean connecting;
     private boolean closed;
+    private int failedAttempts;
+
+    /** The failures since the last answer. */
     private int failures;
+
     private long notBefore;
     private LostException failure;
 
@@ -77,21 +80,25 @@ public final class Channel implements AutoCloseable {
         try {
             connected(request).ask(request, message);
         } catch (ChannelException e) {
-            request.future().completeExceptionally(e);
+            request.future.completeExceptionally(e);
         }
-        return request.future();
+        return request.future;
     }
 
     /** Returns the connection. Makes it if there is none. */
     private Asking connected(Asking.Request<?> request) throws ChannelException, InterruptedException {
         lock.lockInterruptibly();
         try {
+            int before = failedAttempts;
             while (true) {
                 if (closed) {
                     throw new IllegalStateException(this + " is closed");
                 }
-                if (link != null) {
+                if (link != null && link.isOpen()) {
                     return link;
+                }
+                if (failedAttempts != before) {
+                    throw new LostException(failure.getMessage(), failure);
                 }
                 connectLater();
                 request.await(changed, channels, this + ": no connection yet");
@@ -119,23 +126,26 @@ public final class Channel implements AutoCloseable {
         LostException failed = null;
         try {
             made = attempt();
-        } catch (Exception | OutOfMemoryError e) {
+        } catch (Throwable e) {
             failed = new LostException(this + ": " + e.getMessage(), e);
         }
         boolean unwanted;
         lock.lock();
         try {
             connecting = false;
-            link = made;
-            if (failed != null) {
+            if (failed == null) {
+                link = made;
+                made.start();
+            } else {
+                failedAttempts++;
                 failed(failed);
             }
-            unwanted = closed;
+            unwanted = failed == null && closed;
             changed.signalAll();
         } finally {
             lock.unlock();
         }
-        if (made != null && unwanted) {
+        if (unwanted) {
             made.end(CLOSED, null);
         }
     }
@@ -144,14 +154,12 @@ public final class Channel implements AutoCloseable {
         ChannelOptions options = channels.options();
         RpmaConn conn = null;
         Asking made = null;
-        Buffers buffers = channels.takeBuffers();
-        try (RpmaConnCfg cfg = Link.cfg(options);
-                RpmaConnReq request = RpmaConnReq.create(channels.peer(), address, port, cfg)) {
+        Block buffers = channels.takeBuffers();
+        try (RpmaConnReq request = RpmaConnReq.create(channels.peer(), address, port, channels.cfg())) {
             Link.post(request, options, buffers);
             conn = request.connect(options.hello().toPrivateData(), options.connectNanos(), NANOSECONDS);
             Hello limits = options.hello().with(conn.getPrivateData());
             made = new Asking(channels, conn, buffers, limits, toString(), this);
-            made.start();
             return made;
         } finally {
             if (made == null) {
@@ -176,24 +184,11 @@ public final class Channel implements AutoCloseable {
         }
     }
 
-    /** Forgets a connection that has ended. */
-    void lost(Asking ended, LostException reason) {
+    /** Remembers the end of a connection. */
+    void lost(LostException reason) {
         lock.lock();
         try {
-            if (link == ended) {
-                link = null;
-            }
             failed(reason);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** {@return whether there is a connection} */
-    public boolean isConnected() {
-        lock.lock();
-        try {
-            return link != null;
         } finally {
             lock.unlock();
         }

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 /** The limits of channels, and their times. Of the limits of both sides, the smaller one applies. */
 public final class ChannelOptions {
     static final int LEAST_BUFFER = 256;
-    static final int MOST_BUFFER = 1 << 20;
-    private static final int MOST_REQUESTS = 1 << 12;
+    static final int MOST_BUFFER = 1 << 19;
+    private static final int MOST_REQUESTS = 1 << 10;
     private static final int MOST_CONNECTIONS = 1 << 20;
 
     private int bufferSize = 8 << 10;
@@ -29,7 +29,7 @@ public final class ChannelOptions {
      * Sets the size of the messages' buffers. A message that does not fit into a buffer, of which 8 bytes are used for
      * its header, is read by the receiver. By default 8 KiB.
      *
-     * @param bytes the size, 256 bytes to 1 MiB
+     * @param bytes the size, 256 bytes to 512 KiB
      * @return this object
      * @throws IllegalArgumentException if the size is out of range
      */
@@ -55,7 +55,7 @@ public final class ChannelOptions {
      * requests and 64 MiB; a request that is larger than the limit is permitted if it is the only one. Each side of a
      * connection has two buffers for each request, and four more.
      *
-     * @param count the maximum number of requests, 1 to 4096
+     * @param count the maximum number of requests, 1 to 1024
      * @param bytes the maximum number of their bytes, at least 1
      * @return this object
      * @throws IllegalArgumentException if a limit is out of range
@@ -79,7 +79,8 @@ public final class ChannelOptions {
     }
 
     /**
-     * Sets the maximum time of an attempt to connect. By default 3 s.
+     * Sets the maximum time of each step of an attempt to connect: to resolve the address, to find the route, and to
+     * connect. By default 3 s.
      *
      * @param timeout the time, at least 1
      * @param unit the unit of the time

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.channel;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
@@ -22,7 +23,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Phaser;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
@@ -33,13 +33,14 @@ import java.util.function.Supplier;
 public final class Channels implements AutoCloseable {
     private static final Logger LOGGER = System.getLogger("io.rpma.channel");
 
+    private static final String CLOSED = "the channels are closed";
+
     private static final int MOST_PORT = 65535;
 
     /** The time for the answers to requests that are under way at the close. */
     private static final long FINISH_NANOS = SECONDS.toNanos(2);
 
-    /** The close of a connection to a dead host takes up to 11 s. */
-    private static final long CLOSE_NANOS = SECONDS.toNanos(60);
+    private static final long RETRY_MS = 100;
 
     /** The most buffers of connections that are kept without a connection. */
     private static final int MOST_SPARE = 8;
@@ -48,61 +49,43 @@ public final class Channels implements AutoCloseable {
     private final RpmaPeer peer;
     private final RpmaEventLoop loop;
     private final Thread thread;
+    private final RpmaConnCfg cfg;
     private final ExecutorService threads = Executors.newCachedThreadPool(Channels::daemon);
+    private final ExecutorService acceptor = Executors.newSingleThreadExecutor(Channels::daemon);
     private final Map<RpmaConn, Link> links = new ConcurrentHashMap<>();
     private final Set<Channel> open = ConcurrentHashMap.newKeySet();
     private final Set<Listening> listening = ConcurrentHashMap.newKeySet();
 
     /** Those that connections have left: unmapped memory waits for a collection of garbage. */
-    private final Queue<Buffers> spare = new ConcurrentLinkedQueue<>();
+    private final Queue<Block> spare = new ConcurrentLinkedQueue<>();
 
     /** Guarded by the lock of the open channels. */
     private boolean closed;
 
     /** An address at which requests arrive. */
     public final class Listening implements AutoCloseable {
-        private final RpmaConnCfg cfg = Link.cfg(options);
         private final Supplier<? extends RequestHandler> handlers;
         private final RpmaEp endpoint;
         private final RpmaEventLoop.Registration requests;
         private final Set<Serving> servings = ConcurrentHashMap.newKeySet();
 
-        /** The acceptances under way, and this side. */
-        private final Phaser acceptances = new Phaser(1);
-
         private Listening(String address, int port, Supplier<? extends RequestHandler> handlers) {
             this.handlers = handlers;
-            RpmaEp made = null;
+            endpoint = RpmaEp.listen(peer, address, port);
             boolean listens = false;
             try {
-                made = RpmaEp.listen(peer, address, port);
-                endpoint = made;
                 // The setup of a connection registers memory, which takes longer than the loop can wait.
-                requests = loop.on(this::execute).onRequest(endpoint, cfg, this::accept);
+                requests = loop.on(acceptor).onRequest(endpoint, cfg, this::accept);
                 listens = true;
             } finally {
                 if (!listens) {
-                    if (made != null) {
-                        made.close();
-                    }
-                    cfg.close();
+                    endpoint.close();
                 }
             }
         }
 
-        private void execute(Runnable acceptance) {
-            acceptances.register();
-            Channels.this.execute(() -> {
-                try {
-                    acceptance.run();
-                } finally {
-                    acceptances.arriveAndDeregister();
-                }
-            });
-        }
-
         private void accept(RpmaConnReq request) {
-            Buffers buffers = takeBuffers();
+            Block buffers = null;
             RpmaConn conn = null;
             Serving made = null;
             try (request) {
@@ -110,6 +93,7 @@ public final class Channels implements AutoCloseable {
                     throw new ChannelException("there are " + options.connections() + " already");
                 }
                 Hello limits = options.hello().with(request.getPrivateData());
+                buffers = takeBuffers();
                 Link.post(request, options, buffers);
                 conn = request.connect(options.hello().toPrivateData());
                 made = new Serving(
@@ -119,7 +103,7 @@ public final class Channels implements AutoCloseable {
             } catch (ChannelException e) {
                 log("a client is rejected: " + e.getMessage());
             } finally {
-                if (made == null) {
+                if (made == null && buffers != null) {
                     Channels.this.close(conn, buffers);
                 }
             }
@@ -132,20 +116,18 @@ public final class Channels implements AutoCloseable {
          * @throws IllegalStateException if the thread of the channels calls it
          */
         @Override
-        public void close() {
+        public synchronized void close() {
             checkOtherThread();
-            if (!listening.remove(this)) {
+            if (!listening.contains(this)) {
                 return;
             }
             requests.cancel();
-            acceptances.arriveAndAwaitAdvance(); // a request belongs to the endpoint
+            CompletableFuture.runAsync(() -> {}, acceptor).join(); // a request belongs to the endpoint
             Channels.this.close(endpoint);
-            Channels.this.close(cfg);
-            servings.stream()
-                    .map(serving ->
-                            CompletableFuture.runAsync(() -> serving.finish(FINISH_NANOS), Channels.this::execute))
-                    .toList()
-                    .forEach(CompletableFuture::join);
+            long deadline = System.nanoTime() + FINISH_NANOS;
+            servings.forEach(Serving::finish);
+            servings.forEach(serving -> serving.awaitFinish(deadline));
+            listening.remove(this);
         }
 
         @Override
@@ -157,15 +139,21 @@ public final class Channels implements AutoCloseable {
     private Channels(RpmaDevice device, ChannelOptions options) {
         this.options = options;
         peer = RpmaPeer.create(device);
-        RpmaEventLoop made = null;
+        RpmaConnCfg madeCfg = null;
+        RpmaEventLoop madeLoop = null;
         try {
-            made = RpmaEventLoop.create();
+            madeCfg = Link.cfg(options);
+            madeLoop = RpmaEventLoop.create();
         } finally {
-            if (made == null) {
+            if (madeLoop == null) {
+                if (madeCfg != null) {
+                    madeCfg.close();
+                }
                 peer.close();
             }
         }
-        loop = made.onFailure(this::failed);
+        cfg = madeCfg;
+        loop = madeLoop.onFailure(this::failed);
         thread = daemon(this::run);
         thread.setName("rpma-channels");
     }
@@ -195,12 +183,15 @@ public final class Channels implements AutoCloseable {
      */
     public Listening listen(String address, int port, Supplier<? extends RequestHandler> handlers) {
         Objects.requireNonNull(handlers, "handlers");
+        Listening made = new Listening(address, port, handlers);
+        listening.add(made);
         synchronized (open) {
-            checkOpen();
-            Listening made = new Listening(address, port, handlers);
-            listening.add(made);
-            return made;
+            if (!closed) {
+                return made;
+            }
         }
+        made.close();
+        throw new IllegalStateException(CLOSED);
     }
 
     /**
@@ -216,7 +207,9 @@ public final class Channels implements AutoCloseable {
             throw new IllegalArgumentException("no address, or a port that is not 1 to " + MOST_PORT + ": " + port);
         }
         synchronized (open) {
-            checkOpen();
+            if (closed) {
+                throw new IllegalStateException(CLOSED);
+            }
             Channel made = new Channel(this, address, port);
             open.add(made);
             return made;
@@ -257,6 +250,10 @@ public final class Channels implements AutoCloseable {
         return peer;
     }
 
+    RpmaConnCfg cfg() {
+        return cfg;
+    }
+
     RpmaEventLoop loop() {
         return loop;
     }
@@ -271,6 +268,9 @@ public final class Channels implements AutoCloseable {
             threads.execute(task);
         } catch (RejectedExecutionException e) {
             task.run();
+        } catch (OutOfMemoryError e) {
+            // No thread can be made. The task frees memory or ends a wait, so it is not lost.
+            loop.schedule(() -> execute(task), RETRY_MS, MILLISECONDS);
         }
     }
 
@@ -291,13 +291,13 @@ public final class Channels implements AutoCloseable {
     }
 
     /** Returns buffers for a connection. */
-    Buffers takeBuffers() {
-        Buffers left = spare.poll();
-        return left == null ? Link.buffers(this) : left;
+    Block takeBuffers() {
+        Block left = spare.poll();
+        return left == null ? Link.buffers(peer, options) : left;
     }
 
     /** Takes back the buffers of a connection that is closed. */
-    void giveBack(Buffers buffers) {
+    void giveBack(Block buffers) {
         if (spare.size() < MOST_SPARE) {
             spare.add(buffers);
         } else {
@@ -306,7 +306,7 @@ public final class Channels implements AutoCloseable {
     }
 
     /** Closes a connection, if there is one, that has no link, and takes its buffers back. */
-    void close(RpmaConn conn, Buffers buffers) {
+    void close(RpmaConn conn, Block buffers) {
         if (conn != null) {
             close(conn);
         }
@@ -342,10 +342,12 @@ public final class Channels implements AutoCloseable {
         links.values().forEach(link -> link.end("this side is closed", null));
         awaitTurn();
         threads.shutdown();
+        acceptor.shutdown();
         boolean interrupted = awaitThreads();
         awaitTurn(); // for a connection that was made meanwhile
         spare.forEach(this::close);
         loop.close();
+        cfg.close();
         peer.close();
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -361,29 +363,20 @@ public final class Channels implements AutoCloseable {
 
     /** Waits until all connections are closed; returns whether the thread was interrupted. */
     private boolean awaitThreads() {
-        long deadline = System.nanoTime() + CLOSE_NANOS;
         boolean interrupted = false;
-        while (true) {
+        while (!threads.isTerminated()) {
             try {
-                if (!threads.awaitTermination(deadline - System.nanoTime(), NANOSECONDS)) {
-                    log("connections are still being closed");
-                }
-                return interrupted;
+                threads.awaitTermination(Long.MAX_VALUE, NANOSECONDS);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
         }
+        return interrupted;
     }
 
     private void checkOtherThread() {
         if (isOwnThread()) {
             throw new IllegalStateException("the thread of the channels can't wait for itself");
-        }
-    }
-
-    private void checkOpen() {
-        if (closed) {
-            throw new IllegalStateException("the channels are closed");
         }
     }
 }

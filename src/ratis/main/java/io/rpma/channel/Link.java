@@ -14,6 +14,7 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
 import io.rpma.channel.ChannelException.LostException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -31,7 +32,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Messages are handled in the order of their arrival; later ones wait for a large one that is being read.
  *
- * <p>Any thread sends and ends. The thread of the channels does all else, so that the end has no race with it.
+ * <p>Any thread sends and ends. The thread of the channels does all else, so that the end has no race with it; it never
+ * waits for another thread that copies or registers a large message.
  */
 abstract class Link {
     static final Message NOTHING = Message.of(new byte[0]);
@@ -45,32 +47,42 @@ abstract class Link {
     /** The receives for the message that is being handled, and for the end of the answers. */
     private static final int MORE_RECEIVES = 2;
 
-    /** A message that has arrived. */
+    /** A message that has arrived, or its offer. */
     private static final class Arrival {
         private final Frame frame;
         private final int index;
+
+        /** The bytes of a small message. */
+        private final ByteBuffer bytes;
+
+        /** The place of a large message. */
         private final RpmaMrRemote remote;
+
+        private boolean prepared;
         private Block block;
         private int asked;
         private int missing;
-
-        /** Null until the message is read. */
-        private ByteBuffer bytes;
 
         Arrival(Frame frame, int index, ByteBuffer bytes, RpmaMrRemote remote) {
             this.frame = frame;
             this.index = index;
             this.bytes = bytes;
             this.remote = remote;
-            missing = frame.length();
+            missing = remote == null ? 0 : frame.length();
+        }
+
+        ByteBuffer message() {
+            return remote == null ? bytes : block.bytes(0, frame.length());
         }
     }
 
-    private final Channels channels;
+    final Channels channels;
+    final Hello limits;
+
     private final RpmaConn conn;
-    private final Buffers buffers;
+    private final Block buffers;
+    private final int bufferSize;
     private final int receives;
-    private final Hello limits;
     private final String name;
     private final Blocks outgoing;
     private final Blocks incoming;
@@ -78,35 +90,37 @@ abstract class Link {
     // of the thread of the channels
     private final List<RpmaEventLoop.Registration> registrations = new ArrayList<>();
     private final Deque<Arrival> arrivals = new ArrayDeque<>();
-    private final Deque<Arrival> reads = new ArrayDeque<>();
 
-    /** Whether an operation has failed, after which no other one can be posted. */
-    private boolean broken;
+    /** The reason why nothing more can be posted; messages that are here are still handled. */
+    private String failure;
 
     private final ReentrantLock lock = new ReentrantLock();
     // guarded by the lock
     private final Block[] offered;
     private long sent;
-    private LostException end;
+
+    /** Set with the lock. */
+    private volatile LostException end;
 
     /** Makes a side, which frees the connection and its buffers when it has ended. */
-    Link(Channels channels, RpmaConn conn, Buffers buffers, Hello limits, String name) {
+    Link(Channels channels, RpmaConn conn, Block buffers, Hello limits, String name) {
         this.channels = channels;
         this.conn = conn;
         this.buffers = buffers;
         this.limits = limits;
         this.name = name;
+        bufferSize = channels.options().hello().bufferSize();
         receives = receives(channels.options());
-        outgoing = new Blocks(channels.peer(), RpmaMrUsage.READ_SRC);
-        incoming = new Blocks(channels.peer(), RpmaMrUsage.READ_DST);
+        outgoing = new Blocks(channels, RpmaMrUsage.READ_SRC);
+        incoming = new Blocks(channels, RpmaMrUsage.READ_DST);
         offered = new Block[receives];
     }
 
     /** Returns the configuration of the connections. The caller closes it. */
     static RpmaConnCfg cfg(ChannelOptions options) {
         int receives = receives(options);
-        // Completions of sends can be as late as the next round trip. The loop probes the other side with a read.
-        int sends = 2 * receives + MOST_READS + 1;
+        // A slot can be used again before the completions of its last sends are here. The loop probes with a read.
+        int sends = 3 * receives + MOST_READS + 1;
         return RpmaConnCfg.create()
                 .setTimeout((int) Math.min(Integer.MAX_VALUE, NANOSECONDS.toMillis(options.connectNanos()) + 1))
                 .setSqSize(sends)
@@ -114,11 +128,10 @@ abstract class Link {
                 .setCqSize(sends + receives);
     }
 
-    /** Makes the buffers of a connection. */
-    static Buffers buffers(Channels channels) {
-        ChannelOptions options = channels.options();
-        return new Buffers(
-                channels.peer(), 2 * receives(options), options.hello().bufferSize());
+    /** Makes the buffers of a connection: those to receive in, and those to send from. */
+    static Block buffers(RpmaPeer peer, ChannelOptions options) {
+        int size = 2 * receives(options) * options.hello().bufferSize();
+        return new Block(peer, size, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
     }
 
     private static int receives(ChannelOptions options) {
@@ -126,13 +139,21 @@ abstract class Link {
     }
 
     /** Posts the receives of a connection. */
-    static void post(RpmaConnReq request, ChannelOptions options, Buffers buffers) {
+    static void post(RpmaConnReq request, ChannelOptions options, Block buffers) {
+        int size = options.hello().bufferSize();
         for (int i = 0; i < receives(options); i++) {
-            if (!request.recv(buffers.region(), buffers.offset(i), buffers.size(), i)) {
+            if (!request.recv(buffers.region(), (long) i * size, size, i)) {
                 throw new IllegalStateException("no room for a receive");
             }
         }
     }
+
+    /**
+     * Handles the header of a message, as soon as it arrives.
+     *
+     * @throws ChannelException if the other side violates the protocol; ends the connection
+     */
+    abstract void arrived(Frame frame) throws ChannelException;
 
     /**
      * Handles a message.
@@ -142,8 +163,16 @@ abstract class Link {
      */
     abstract void received(Frame frame, ByteBuffer message) throws ChannelException;
 
+    /** Returns whether messages are handled now. */
+    abstract boolean takesMore();
+
     /** Handles the end of the connection. */
     abstract void lost(LostException reason);
+
+    /** Handles that the connection is closed. */
+    void freed() {
+        // nothing, unless a side needs it
+    }
 
     /** Begins to receive. */
     final void start() {
@@ -162,88 +191,89 @@ abstract class Link {
             registrations.add(loop.onCompletion(conn.getCq(), BATCH, this::handle));
             registrations.add(
                     loop.onPeerLost(conn, period, period, MILLISECONDS, c -> end("the host does not answer", null)));
-        } catch (RpmaException | IllegalStateException e) {
+        } catch (RpmaException | IllegalStateException | OutOfMemoryError e) {
             end(e.getMessage(), e);
         }
     }
 
-    final Channels channels() {
-        return channels;
-    }
-
-    final Hello limits() {
-        return limits;
-    }
-
-    private boolean isOpen() {
-        lock.lock();
-        try {
-            return end == null;
-        } finally {
-            lock.unlock();
-        }
+    final boolean isOpen() {
+        return end == null;
     }
 
     final void checkOpen() throws LostException {
-        lock.lock();
-        try {
-            if (end != null) {
-                throw new LostException(end.getMessage(), end);
-            }
-        } finally {
-            lock.unlock();
+        LostException reason = end;
+        if (reason != null) {
+            throw new LostException(reason.getMessage(), reason);
         }
     }
 
+    final boolean isLarge(Message message) {
+        return message.length() > limits.bufferSize() - Frame.SIZE;
+    }
+
+    /** Returns the number of bytes that the other side may read. */
+    final long offeredBytes() {
+        return outgoing.used();
+    }
+
     /**
-     * Sends a message, whose bytes are copied before this method returns. Returns whether the other side reads them;
+     * Sends a message, whose bytes are copied before this method returns. The other side reads those of a large one;
      * {@link #release} then frees them.
      *
      * @throws LostException if the connection has ended
      */
-    final boolean send(Frame.Kind kind, int slot, Message message) throws LostException {
+    final void send(Frame.Kind kind, int slot, Message message) throws LostException {
+        Frame frame = new Frame(kind, isLarge(message), slot, message.length());
+        if (!frame.offered()) {
+            post(frame, message, null);
+            return;
+        }
+        Block block = outgoing.take(frame.length());
+        boolean posted = false;
+        try {
+            write(message, block.bytes(0, frame.length()));
+            post(frame, Message.of(block.region().getDescriptor()), block);
+            posted = true;
+        } finally {
+            if (!posted) {
+                outgoing.giveBack(block);
+            }
+        }
+    }
+
+    private void post(Frame frame, Message content, Block block) throws LostException {
         lock.lock();
         try {
             checkOpen();
-            int length = message.length();
-            boolean isLarge = length > limits.bufferSize() - Frame.SIZE;
-            int index = receives + slot;
-            ByteBuffer buffer = buffers.get(index);
-            new Frame(kind, isLarge, slot, length).writeTo(buffer);
-            if (isLarge) {
-                buffer.put(offer(slot, message, length));
-            } else {
-                write(message, buffer.limit(Frame.SIZE + length));
-            }
+            int offset = (receives + frame.slot()) * bufferSize;
+            int length = Frame.SIZE + content.length();
+            ByteBuffer buffer = buffers.bytes(offset, length);
+            frame.writeTo(buffer);
+            write(content, buffer);
             // A completion frees the places of all earlier sends in the queue.
             int every = Math.max(1, limits.requests() / 2);
-            int flags = ++sent % every == 0 ? RpmaConn.F_COMPLETION_ALWAYS : RpmaConn.F_COMPLETION_ON_ERROR;
-            if (!conn.send(buffers.region(), buffers.offset(index), buffer.position(), flags, slot)) {
-                throw lost("the send queue is full", null);
-            }
-            return isLarge;
-        } catch (LostException e) {
-            end(e);
-            throw e;
+            transmit(
+                    offset,
+                    length,
+                    ++sent % every == 0 ? RpmaConn.F_COMPLETION_ALWAYS : RpmaConn.F_COMPLETION_ON_ERROR);
+            offered[frame.slot()] = block;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Copies a message into a block, and returns the descriptor of the block. */
-    private byte[] offer(int slot, Message message, int length) {
-        Block block = outgoing.take(length);
-        boolean written = false;
+    private void transmit(int offset, int length, int flags) throws LostException {
+        LostException reason;
         try {
-            write(message, block.bytes(0, length));
-            written = true;
-        } finally {
-            if (!written) {
-                outgoing.giveBack(block);
+            if (conn.send(buffers.region(), offset, length, flags, offset)) {
+                return;
             }
+            reason = lost("the send queue is full", null);
+        } catch (RpmaException e) {
+            reason = lost(e.getMessage(), e);
         }
-        offered[slot] = block;
-        return block.region().getDescriptor();
+        end(reason);
+        throw reason;
     }
 
     private static void write(Message message, ByteBuffer target) {
@@ -273,26 +303,33 @@ abstract class Link {
         if (event == RpmaConnEvent.ESTABLISHED) {
             return;
         }
-        // The event can overtake messages that arrived before it.
+        // The event can overtake messages that arrived before it. Their number is limited, as no receive is posted now.
+        failure = event.description();
         RpmaCompletions completions = RpmaCompletions.create(BATCH);
         while (isOpen() && conn.getCq().poll(completions) > 0) {
-            handle(conn.getCq(), completions);
+            take(completions);
         }
-        end(event.description(), null);
+        end(failure, null);
     }
 
     private void handle(RpmaCq cq, RpmaCompletions completions) {
+        take(completions);
+        if (failure != null) {
+            end(failure, null);
+        }
+    }
+
+    private void take(RpmaCompletions completions) {
         try {
             int good = 0;
             while (good < completions.count() && completions.isSuccess(good)) {
-                handle(completions, good);
+                take(completions, good);
                 good++;
             }
-            broken = good < completions.count();
-            deliver();
-            if (broken) {
-                end(completions.status(good).description(), null);
+            if (failure == null && good < completions.count()) {
+                failure = completions.status(good).description();
             }
+            deliver();
         } catch (LostException e) {
             end(e);
         } catch (ChannelException | RpmaException | IllegalStateException e) {
@@ -302,10 +339,10 @@ abstract class Link {
         }
     }
 
-    private void handle(RpmaCompletions completions, int index) throws ChannelException {
+    private void take(RpmaCompletions completions, int index) throws ChannelException {
         switch (completions.opcode(index)) {
             case RECV -> arrived((int) completions.wrId(index), (int) completions.byteLen(index));
-            case RDMA_READ -> read(reads.remove(), (int) completions.wrId(index));
+            case RDMA_READ -> arrivals.element().missing -= (int) completions.wrId(index);
             default -> {
                 // a send, whose place in the queue is free now
             }
@@ -313,20 +350,19 @@ abstract class Link {
     }
 
     private void arrived(int index, int size) throws ChannelException {
-        ByteBuffer bytes = buffers.get(index).limit(size);
+        ByteBuffer bytes = buffers.bytes(index * bufferSize, size);
         Frame frame = Frame.readFrom(bytes);
         if (frame.length() > limits.messageSize()) {
             throw new ChannelException("a message of " + frame.length() + " bytes");
         }
-        if (frame.offered()) {
-            arrivals.add(new Arrival(frame, index, null, remote(frame, bytes)));
-        } else if (bytes.remaining() != frame.length()) {
+        if (!frame.offered() && bytes.remaining() != frame.length()) {
             throw new ChannelException("a message with another length than in its header");
-        } else if (frame.kind() == Frame.Kind.READ) {
-            received(frame, bytes); // others can wait for the memory that it frees
+        }
+        arrived(frame);
+        if (frame.kind() == Frame.Kind.READ) {
             receive(index);
         } else {
-            arrivals.add(new Arrival(frame, index, bytes, null));
+            arrivals.add(new Arrival(frame, index, bytes, frame.offered() ? remote(frame, bytes) : null));
         }
     }
 
@@ -346,27 +382,29 @@ abstract class Link {
         return remote;
     }
 
-    private void receive(int index) throws LostException {
-        if (!broken && !conn.recv(buffers.region(), buffers.offset(index), buffers.size(), index)) {
-            throw lost("the receive queue is full", null);
+    private void receive(int index) {
+        if (failure != null) {
+            return;
+        }
+        try {
+            if (!conn.recv(buffers.region(), (long) index * bufferSize, bufferSize, index)) {
+                failure = "the receive queue is full";
+            }
+        } catch (RpmaException e) {
+            failure = e.getMessage();
         }
     }
 
-    /**
-     * Hands over the messages that are there, up to one that must be read first, and reads what there is room for. A
-     * side that does not read what it is offered gets no more of it, although it may ask.
-     */
+    /** Hands over the messages that are there, up to one that must be read first. */
     private void deliver() throws ChannelException {
-        startReads();
-        while (!arrivals.isEmpty() && arrivals.element().bytes != null && outgoing.used() <= limits.requestBytes()) {
+        while (!arrivals.isEmpty() && takesMore() && isHere(arrivals.element())) {
             Arrival arrival = arrivals.remove();
             try {
-                received(arrival.frame, arrival.bytes);
+                received(arrival.frame, arrival.message());
             } finally {
                 release(arrival);
             }
             receive(arrival.index);
-            startReads();
         }
     }
 
@@ -374,41 +412,57 @@ abstract class Link {
         if (arrival.block != null) {
             incoming.giveBack(arrival.block);
         }
+        if (arrival.remote != null) {
+            channels.close(arrival.remote);
+        }
     }
 
-    private void startReads() throws LostException {
-        for (Arrival arrival : arrivals) {
-            int length = arrival.frame.length();
-            while (!broken && arrival.remote != null && arrival.asked < length) {
-                if (reads.size() == MOST_READS || !hasBlock(arrival)) {
-                    return;
-                }
-                int size = Math.min(READ_SIZE, length - arrival.asked);
-                int flags = RpmaConn.F_COMPLETION_ALWAYS;
-                if (!conn.read(
-                        arrival.block.region(), arrival.asked, arrival.remote, arrival.asked, size, flags, size)) {
-                    throw lost("the send queue is full", null);
-                }
-                arrival.asked += size;
-                reads.add(arrival);
+    /** Returns whether a message is here, and reads more of it if it is not. */
+    private boolean isHere(Arrival arrival) throws LostException {
+        if (arrival.missing > 0 && !arrival.prepared) {
+            arrival.prepared = true;
+            arrival.block = incoming.poll(arrival.frame.length());
+            if (arrival.block == null) {
+                channels.execute(() -> prepare(arrival));
             }
         }
-    }
-
-    private boolean hasBlock(Arrival arrival) {
         int length = arrival.frame.length();
-        long used = incoming.used();
-        if (arrival.block == null && (used == 0 || used + length <= limits.requestBytes())) {
-            arrival.block = incoming.take(length);
+        int underWay = arrival.asked - (length - arrival.missing);
+        while (failure == null
+                && arrival.block != null
+                && arrival.asked < length
+                && underWay < MOST_READS * READ_SIZE) {
+            int size = Math.min(READ_SIZE, length - arrival.asked);
+            if (!conn.read(
+                    arrival.block.region(),
+                    arrival.asked,
+                    arrival.remote,
+                    arrival.asked,
+                    size,
+                    RpmaConn.F_COMPLETION_ALWAYS,
+                    size)) {
+                throw lost("the send queue is full", null);
+            }
+            arrival.asked += size;
+            underWay += size;
         }
-        return arrival.block != null;
+        return arrival.missing == 0;
     }
 
-    private static void read(Arrival arrival, int size) {
-        arrival.missing -= size;
-        if (arrival.missing == 0) {
-            arrival.bytes = arrival.block.bytes(0, arrival.frame.length());
-            arrival.remote.close();
+    /** Registers memory for a message, in another thread. */
+    private void prepare(Arrival arrival) {
+        try {
+            Block block = incoming.take(arrival.frame.length());
+            channels.loop().execute(() -> {
+                if (isOpen()) {
+                    arrival.block = block;
+                    take(RpmaCompletions.create(1));
+                } else {
+                    incoming.giveBack(block);
+                }
+            });
+        } catch (RpmaException | OutOfMemoryError e) {
+            end(e.getMessage(), e);
         }
     }
 
@@ -429,28 +483,23 @@ abstract class Link {
                 return false;
             }
             end = reason;
+            channels.loop().execute(() -> tearDown(reason));
+            return true;
         } finally {
             lock.unlock();
         }
-        channels.loop().execute(() -> tearDown(reason));
-        return true;
     }
 
     private void tearDown(LostException reason) {
         registrations.forEach(RpmaEventLoop.Registration::cancel);
-        channels.execute(this::free);
         lost(reason);
+        channels.execute(this::free);
     }
 
     /** In another thread: the close takes seconds if the other host is dead. */
     private void free() {
         channels.close(conn);
-        for (Arrival arrival : arrivals) {
-            release(arrival);
-            if (arrival.remote != null) {
-                channels.close(arrival.remote);
-            }
-        }
+        arrivals.forEach(this::release);
         for (int slot = 0; slot < offered.length; slot++) {
             release(slot);
         }
@@ -458,6 +507,7 @@ abstract class Link {
         channels.close(incoming);
         channels.giveBack(buffers);
         channels.remove(conn);
+        freed();
     }
 
     @Override

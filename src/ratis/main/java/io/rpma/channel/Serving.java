@@ -5,7 +5,6 @@ import io.rpma.RpmaConn;
 import io.rpma.channel.ChannelException.LostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.BitSet;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,22 +20,23 @@ final class Serving extends Link {
     // guarded by the lock
     private final Condition changed = lock.newCondition();
 
-    /** The slots that have a request without an answer, or an answer that is not read. */
-    private final BitSet slots = new BitSet();
+    /** By slot: a request without an answer, or with one that the other side still reads. */
+    private final Reply[] slots;
 
-    private int requests;
+    private int unanswered;
     private long bytes;
+    private boolean finishing;
     private boolean lost;
 
     /**
      * Makes the side.
      *
-     * @param open loses this side at the end of the connection
+     * @param open loses this side when the connection is closed
      */
     Serving(
             Channels channels,
             RpmaConn conn,
-            Buffers buffers,
+            Block buffers,
             Hello limits,
             String name,
             RequestHandler handler,
@@ -44,53 +44,69 @@ final class Serving extends Link {
         super(channels, conn, buffers, limits, name);
         this.handler = handler;
         this.open = open;
+        slots = new Reply[limits.requests()];
     }
 
     @Override
-    void received(Frame frame, ByteBuffer message) throws ChannelException {
+    void arrived(Frame frame) throws ChannelException {
+        int slot = frame.slot();
+        if (slot >= slots.length) {
+            throw new ChannelException("a request without a slot");
+        }
         switch (frame.kind()) {
-            case REQUEST -> handle(begin(frame), message);
+            case REQUEST -> begin(slot, frame.length());
             case READ -> {
-                if (frame.slot() >= limits().requests() || !release(frame.slot())) {
+                if (!release(slot)) {
                     throw new ChannelException("a read of no answer");
                 }
                 lock.lock();
                 try {
-                    slots.clear(frame.slot());
+                    slots[slot] = null;
                 } finally {
                     lock.unlock();
                 }
-                send(Frame.Kind.ANSWER, frame.slot(), NOTHING);
+                send(Frame.Kind.ANSWER, slot, NOTHING);
             }
             default -> throw new ChannelException("an answer to no request");
         }
     }
 
-    private Reply begin(Frame frame) throws ChannelException {
+    private void begin(int slot, int length) throws ChannelException {
         lock.lock();
         try {
-            if (frame.slot() >= limits().requests()
-                    || slots.get(frame.slot())
-                    || (requests > 0 && bytes + frame.length() > limits().requestBytes())) {
+            if (slots[slot] != null || (bytes > 0 && bytes + length > limits.requestBytes())) {
                 throw new ChannelException("more unanswered requests than the limit");
             }
-            slots.set(frame.slot());
-            requests++;
-            bytes += frame.length();
+            slots[slot] = new Reply(slot, length);
+            unanswered++;
+            bytes += length;
         } finally {
             lock.unlock();
         }
-        return new Reply(frame.slot(), frame.length());
     }
 
-    private void handle(Reply reply, ByteBuffer message) {
+    @Override
+    void received(Frame frame, ByteBuffer message) {
+        Reply reply;
+        lock.lock();
+        try {
+            reply = slots[frame.slot()];
+        } finally {
+            lock.unlock();
+        }
         try {
             handler.handle(message, reply);
         } catch (Exception e) {
             if (!reply.answer(Frame.Kind.REFUSAL, reason(String.valueOf(e.getMessage())))) {
-                channels().log(this + ": the handler has failed after its answer: " + e);
+                channels.log(this + ": the handler has failed after its answer: " + e);
             }
         }
+    }
+
+    /** A side that does not read its answers gets no more of them, although it may ask. */
+    @Override
+    boolean takesMore() {
+        return offeredBytes() <= limits.requestBytes();
     }
 
     @Override
@@ -102,38 +118,56 @@ final class Serving extends Link {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    void freed() {
         open.remove(this);
     }
 
     /**
-     * Waits until all requests are answered, and the other side, which then gets the end of the answers, has ended the
-     * connection; at most for a time.
+     * Begins the end: when all requests are answered, the other side gets the end of the answers, and ends the
+     * connection.
      */
-    void finish(long nanos) {
-        long left = nanos;
-        boolean told = false;
+    void finish() {
         lock.lock();
         try {
+            finishing = true;
+            finishIfAnswered();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void finishIfAnswered() {
+        if (finishing && unanswered == 0) {
+            try {
+                send(Frame.Kind.CLOSE, slots.length, NOTHING);
+            } catch (LostException e) {
+                // The other side is gone.
+            }
+        }
+    }
+
+    /** Waits until the other side has ended the connection, or ends it at the deadline. */
+    void awaitFinish(long deadline) {
+        lock.lock();
+        try {
+            long left = deadline - System.nanoTime();
             while (!lost && left > 0) {
-                if (requests == 0 && !told) {
-                    send(Frame.Kind.CLOSE, limits().requests(), NOTHING);
-                    told = true;
-                }
                 left = changed.awaitNanos(left);
             }
-        } catch (LostException e) {
-            // The other side is gone.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
-            end("this side is closed", null);
         }
+        end("this side is closed", null);
     }
 
-    private static Message reason(String text) {
-        String start = text.length() > MOST_REASON ? text.substring(0, MOST_REASON) : text;
-        return Message.of(start.getBytes(StandardCharsets.UTF_8));
+    private Message reason(String text) {
+        byte[] bytes = text.substring(0, Math.min(text.length(), MOST_REASON)).getBytes(StandardCharsets.UTF_8);
+        return Message.of(ByteBuffer.wrap(bytes, 0, Math.min(bytes.length, limits.messageSize())));
     }
 
     private final class Reply implements RequestHandler.Answer {
@@ -148,7 +182,7 @@ final class Serving extends Link {
 
         @Override
         public void send(Message message) {
-            int most = limits().messageSize();
+            int most = limits.messageSize();
             if (message.length() > most) {
                 refuse("the answer has " + message.length() + " bytes, and the limit is " + most);
             } else {
@@ -172,28 +206,50 @@ final class Serving extends Link {
          * is not answered.
          */
         boolean answer(Frame.Kind kind, Message message) {
-            // With the lock, because the other side may ask again as soon as it has the answer.
+            if (!begin(message)) {
+                return false;
+            }
+            boolean sent = false;
+            try {
+                Serving.this.send(kind, slot, message);
+                sent = true;
+            } catch (LostException e) {
+                sent = true; // The other side is gone, and asks again if it needs the answer.
+            } finally {
+                end(sent);
+            }
+            return true;
+        }
+
+        /** Makes room before the answer is sent, because the other side may then ask again at once. */
+        private boolean begin(Message message) {
             lock.lock();
             try {
                 if (done) {
                     return false;
                 }
-                slots.set(slot, sendIfOpen(kind, message));
                 done = true;
-                requests--;
                 bytes -= length;
-                changed.signalAll();
+                slots[slot] = isLarge(message) ? this : null;
                 return true;
             } finally {
                 lock.unlock();
             }
         }
 
-        private boolean sendIfOpen(Frame.Kind kind, Message message) {
+        private void end(boolean sent) {
+            lock.lock();
             try {
-                return Serving.this.send(kind, slot, message);
-            } catch (LostException e) {
-                return false; // The other side is gone, and asks again if it needs the answer.
+                if (sent) {
+                    unanswered--;
+                    finishIfAnswered();
+                } else {
+                    done = false;
+                    bytes += length;
+                    slots[slot] = this;
+                }
+            } finally {
+                lock.unlock();
             }
         }
     }

@@ -10,7 +10,7 @@ import java.util.Map;
  */
 final class ClientOrder {
     /** The number of a request that has no order. */
-    private static final long NONE = 0;
+    static final long NONE = 0;
 
     private final Map<Long, Request> early = new HashMap<>();
     private long next = -1;

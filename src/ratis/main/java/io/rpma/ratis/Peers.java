@@ -33,6 +33,7 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
         private final RaftProperties properties;
         private final Function<String, RpmaDevice> devices;
         private Channels channels;
+        private boolean closed;
 
         /**
          * Makes a source.
@@ -45,6 +46,9 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
         }
 
         synchronized Channels get(String address) throws IOException {
+            if (closed) {
+                throw new IOException("closed");
+            }
             if (channels == null) {
                 try {
                     channels = Channels.create(devices.apply(address), RpmaConfigKeys.options(properties));
@@ -57,6 +61,7 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
 
         @Override
         public synchronized void close() {
+            closed = true;
             if (channels != null) {
                 channels.close();
             }
@@ -105,19 +110,6 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
             }
         }
 
-        /** Calls the server and waits for the reply. */
-        <T> T call(Call call, MessageLite request, Parser<T> replies, long addedMs) throws IOException {
-            CompletableFuture<T> reply = send(call, request, replies, addedMs);
-            try {
-                return reply.get();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw IOUtils.toInterruptedIOException("interrupted: " + call + " to " + peer, e);
-            } catch (ExecutionException e) {
-                throw toIOException(e.getCause());
-            }
-        }
-
         @Override
         public void close() {
             channel.abort();
@@ -136,6 +128,18 @@ final class Peers extends PeerProxyMap<Peers.Peer> {
     private Peers(String name, long timeoutMs, Source source) {
         super(name, peer -> new Peer(peer, source, timeoutMs));
         this.source = source;
+    }
+
+    /** Waits for a reply. */
+    static <T> T await(CompletableFuture<T> reply) throws IOException {
+        try {
+            return reply.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw IOUtils.toInterruptedIOException("interrupted while waiting for a reply", e);
+        } catch (ExecutionException e) {
+            throw toIOException(e.getCause());
+        }
     }
 
     /** Returns the exception as Ratis knows it. */

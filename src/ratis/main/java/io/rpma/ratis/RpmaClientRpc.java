@@ -35,14 +35,17 @@ final class RpmaClientRpc extends RaftClientRpcWithProxy<Peers.Peer> {
     @Override
     public CompletableFuture<RaftClientReply> sendRequestAsync(RaftClientRequest request) {
         try {
-            // the user's actions can block
-            return send(request).thenApplyAsync(RpmaClientRpc::checked);
+            // In another thread, because the actions of Ratis and the user can block.
+            return send(request).handleAsync(RpmaClientRpc::checked);
         } catch (IOException | RuntimeException e) {
             return JavaUtils.completeExceptionally(e);
         }
     }
 
-    private static RaftClientReply checked(RaftClientReply reply) {
+    private static RaftClientReply checked(RaftClientReply reply, Throwable thrown) {
+        if (thrown != null) {
+            throw new CompletionException(Peers.toIOException(thrown));
+        }
         IOException refused = reply.getNotLeaderException();
         if (refused == null) {
             refused = reply.getLeaderNotReadyException();
@@ -60,11 +63,7 @@ final class RpmaClientRpc extends RaftClientRpcWithProxy<Peers.Peer> {
 
     @Override
     public RaftClientReply sendRequest(RaftClientRequest request) throws IOException {
-        try {
-            return send(request).join();
-        } catch (CompletionException e) {
-            throw Peers.toIOException(e);
-        }
+        return Peers.await(send(request));
     }
 
     private CompletableFuture<RaftClientReply> send(RaftClientRequest request) throws IOException {
@@ -118,9 +117,6 @@ final class RpmaClientRpc extends RaftClientRpcWithProxy<Peers.Peer> {
         return getProxies()
                 .getProxy(request.getServerId())
                 .send(call, content, replies, request.getTimeoutMs())
-                .thenApply(toReply)
-                .exceptionally(e -> {
-                    throw new CompletionException(Peers.toIOException(e));
-                });
+                .thenApply(toReply);
     }
 }

@@ -8,8 +8,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -114,7 +112,6 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
     @Override
     public void closeImpl() throws IOException {
         super.closeImpl();
-        channels.close();
         threads.shutdown();
     }
 
@@ -123,11 +120,12 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
      * one after the other for the requests of clients, which rely on their order.
      */
     private final class Requests implements RequestHandler {
-        private final Deque<Runnable> clientRequests = new ArrayDeque<>();
+        /** The last request of a client. */
+        private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
 
         // of the thread that runs the requests of clients
-        private final ClientOrder ofLeader = new ClientOrder();
-        private final ClientOrder ofServer = new ClientOrder();
+        private final Clients ofLeader = new Clients();
+        private final Clients ofServer = new Clients();
 
         @Override
         public void handle(ByteBuffer bytes, Answer answer) {
@@ -141,26 +139,12 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
                 threads.execute(() -> begin(call, content, answer));
                 return;
             }
-            synchronized (clientRequests) {
-                clientRequests.add(() -> begin(call, content, answer));
-                if (clientRequests.size() == 1) {
-                    threads.execute(this::run);
-                }
-            }
-        }
-
-        private void run() {
-            Runnable request;
-            synchronized (clientRequests) {
-                request = clientRequests.element();
-            }
-            while (request != null) {
-                request.run();
-                synchronized (clientRequests) {
-                    clientRequests.remove();
-                    request = clientRequests.peek();
-                }
-            }
+            last = last.handleAsync(
+                    (nothing, thrown) -> {
+                        begin(call, content, answer);
+                        return null;
+                    },
+                    threads);
         }
 
         /** Answers whatever happens, because the other side waits. */
@@ -168,50 +152,67 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
             try {
                 MessageLite request = call.parser().parseFrom(content);
                 if (request instanceof RaftClientRequestProto client) {
-                    inOrder(client, answer);
+                    (client.getRpcRequest().getToLeader() ? ofLeader : ofServer).arrived(client, answer);
                 } else {
-                    answer(call, request, answer);
+                    reply(call, request).whenComplete((message, thrown) -> send(answer, message, thrown));
                 }
             } catch (Throwable e) {
-                fail(answer, e);
+                send(answer, null, e);
             }
         }
+    }
 
-        private static void fail(Answer answer, Throwable reason) {
-            try {
-                answer.send(Wire.exception(reason));
-            } catch (IllegalStateException e) {
-                LOG.warn("a request has failed after its answer", reason);
-            }
-        }
+    /** The requests of a connection's client, which has two orders of them. */
+    private final class Clients {
+        private final ClientOrder order = new ClientOrder();
+        private CompletableFuture<Void> lastReply = CompletableFuture.completedFuture(null);
 
-        private void inOrder(RaftClientRequestProto request, Answer answer) {
-            RaftRpcRequestProto header = request.getRpcRequest();
-            SlidingWindowEntry place = header.getSlidingWindowEntry();
-            ClientOrder order = header.getToLeader() ? ofLeader : ofServer;
+        void arrived(RaftClientRequestProto request, RequestHandler.Answer answer) {
+            SlidingWindowEntry place = request.getRpcRequest().getSlidingWindowEntry();
             order.arrived(place.getSeqNum(), place.getIsFirst(), new ClientOrder.Request() {
                 @Override
                 public void submit() {
-                    answer(Call.CLIENT_REQUEST, request, answer);
+                    CompletableFuture<? extends MessageLite> reply = reply(Call.CLIENT_REQUEST, request);
+                    if (place.getSeqNum() == ClientOrder.NONE) {
+                        reply.whenComplete((message, thrown) -> send(answer, message, thrown));
+                        return;
+                    }
+                    // In order: a client that repeats its unanswered requests has no gap in their numbers then.
+                    CompletableFuture<Void> before = lastReply;
+                    lastReply = reply.handle((message, thrown) -> before.thenRun(() -> send(answer, message, thrown)))
+                            .thenCompose(sent -> sent);
                 }
 
                 @Override
                 public void drop() {
-                    answer.send(Wire.exception(new IOException("the client has repeated the request")));
+                    send(answer, null, new IOException("the client has repeated the request"));
                 }
             });
         }
+    }
 
-        private void answer(Call call, MessageLite request, Answer answer) {
-            CompletableFuture<? extends MessageLite> reply;
-            try {
-                reply = call.answer(server, request);
-            } catch (Throwable e) {
-                fail(answer, e);
-                return;
-            }
-            reply.whenComplete((message, thrown) ->
-                    answer.send(thrown == null ? Wire.message(Wire.REPLY, message) : Wire.exception(thrown)));
+    private CompletableFuture<? extends MessageLite> reply(Call call, MessageLite request) {
+        try {
+            return call.answer(server, request);
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private static void send(RequestHandler.Answer answer, MessageLite message, Throwable thrown) {
+        try {
+            answer.send(thrown == null ? Wire.message(Wire.REPLY, message) : Wire.exception(thrown));
+        } catch (Throwable e) {
+            LOG.warn("a reply can't be sent", e);
+            refuse(answer, e);
+        }
+    }
+
+    private static void refuse(RequestHandler.Answer answer, Throwable reason) {
+        try {
+            answer.refuse("the reply can't be sent: " + reason.getMessage());
+        } catch (RuntimeException e) {
+            LOG.warn("the client waits for its timeout", e);
         }
     }
 
@@ -244,7 +245,7 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
             throws IOException {
         CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
         RaftPeerId id = RaftPeerId.valueOf(header.getReplyId());
-        return getProxies().getProxy(id).call(call, request, replies, header.getTimeoutMs());
+        return Peers.await(getProxies().getProxy(id).send(call, request, replies, header.getTimeoutMs()));
     }
 
     @Override
@@ -267,11 +268,11 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
         CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
         try {
             RaftPeerId id = RaftPeerId.valueOf(header.getReplyId());
-            // Ratis's actions can block
+            // In another thread, because Ratis's actions can block.
             return getProxies()
                     .getProxy(id)
                     .send(call, request, replies, header.getTimeoutMs())
-                    .thenApplyAsync(reply -> reply, threads);
+                    .whenCompleteAsync((reply, thrown) -> {}, threads);
         } catch (IOException e) {
             return JavaUtils.completeExceptionally(e);
         }
