@@ -13,25 +13,28 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Many round trips over one channel: memory and descriptors stay as they are. */
 @Tag("soak")
 class ChannelSoakIT {
     private static final long ROUND_TRIPS =
-            Long.getLong("rpma.round.trips", Boolean.getBoolean("rpma.long") ? 10_000_000 : 1_000_000);
+            Long.getLong("rpma.round.trips", Boolean.getBoolean("rpma.long") ? 10_000_000 : 200_000);
 
     private static final int AT_ONCE = 32;
 
     /** The round trips until all code is compiled. */
-    private static final long WARM_UP = 100_000;
+    private static final long WARM_UP = 50_000;
 
     /** A thread, or a segment of the JVM's heap outside Java, that is made late. */
     private static final long MOST_GROWTH_KB = 32 << 10;
 
     @Test
+    @Timeout(value = 3, unit = TimeUnit.HOURS)
     void manyRoundTrips() throws Exception {
         String address = TestDevice.address();
         int port = TestDevice.port();
