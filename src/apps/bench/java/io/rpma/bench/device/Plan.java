@@ -117,7 +117,7 @@ record Plan(
                 Duration.ofMinutes(20));
     }
 
-    /** Returns the plan of a run of about three and a half minutes. */
+    /** Returns the plan of a run of about two minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (Operation operation : ofLibrpma()) {
@@ -139,9 +139,9 @@ record Plan(
         return new Plan(
                 possible(points, persistent),
                 1,
-                5,
+                3,
                 100,
-                List.of(1, 100, 1000),
+                List.of(1, 100),
                 List.of(100),
                 List.of(1, 100),
                 List.of(Language.C, Language.JAVA),
