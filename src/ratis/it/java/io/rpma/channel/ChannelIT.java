@@ -20,10 +20,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -513,6 +515,34 @@ class ChannelIT {
         CompletableFuture<byte[]> answer = ask(client, new byte[1]);
         client.abort();
         failure(answer, LostException.class);
+    }
+
+    @Test
+    void aHandlerLearnsTheEndOfItsConnectionAfterTheRequests() throws Exception {
+        BlockingQueue<String> notes = new LinkedBlockingQueue<>();
+        Channels.Listening listening = channels(options()).listen(address, port, () -> new RequestHandler() {
+            @Override
+            public void handle(ByteBuffer request, Answer answer) {
+                notes.add("request");
+                answer.send(Message.of(request));
+            }
+
+            @Override
+            public void lost(ChannelException reason) {
+                notes.add(reason.getMessage());
+            }
+        });
+        Channel first = client(options());
+        ask(first, new byte[100_000]).get();
+        first.close();
+        assertThat(notes.poll(60, SECONDS)).isEqualTo("request");
+        assertThat(notes.poll(60, SECONDS)).startsWith("a client of " + listening + ": ");
+        Channel second = client(options());
+        ask(second, new byte[1]).get();
+        listening.close();
+        assertThat(notes.poll(60, SECONDS)).isEqualTo("request");
+        assertThat(notes.poll(60, SECONDS)).startsWith("a client of " + listening + ": ");
+        assertThat(notes).isEmpty();
     }
 
     @Test

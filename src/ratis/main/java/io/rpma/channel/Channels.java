@@ -64,12 +64,14 @@ public final class Channels implements AutoCloseable {
 
     /** An address at which requests arrive. */
     public final class Listening implements AutoCloseable {
+        private final String name;
         private final Supplier<? extends RequestHandler> handlers;
         private final RpmaEp endpoint;
         private final RpmaEventLoop.Registration requests;
         private final Set<Serving> servings = ConcurrentHashMap.newKeySet();
 
         private Listening(String address, int port, Supplier<? extends RequestHandler> handlers) {
+            name = address + " port " + port;
             this.handlers = handlers;
             endpoint = RpmaEp.listen(peer, address, port);
             boolean listens = false;
@@ -132,7 +134,7 @@ public final class Channels implements AutoCloseable {
 
         @Override
         public String toString() {
-            return endpoint.toString();
+            return name;
         }
     }
 

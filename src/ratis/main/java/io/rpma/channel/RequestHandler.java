@@ -3,7 +3,7 @@ package io.rpma.channel;
 
 import java.nio.ByteBuffer;
 
-/** Answers the requests of other sides. */
+/** Answers the requests of another side. */
 @FunctionalInterface
 public interface RequestHandler {
     /**
@@ -15,6 +15,16 @@ public interface RequestHandler {
      * @throws Exception if the request is refused; the other side gets the message of the exception
      */
     void handle(ByteBuffer request, Answer answer) throws Exception;
+
+    /**
+     * Handles the end of the connection, once, after its last request. The thread of the {@link Channels} calls this,
+     * so it must not block. By default does nothing.
+     *
+     * @param reason the reason of the end; also a close of this side
+     */
+    default void lost(ChannelException reason) {
+        // an answer to the other side is dropped
+    }
 
     /** Takes the answer to a request, once, from any thread. If the other side is gone, the answer is dropped. */
     interface Answer {

@@ -118,6 +118,7 @@ final class Serving extends Link {
         } finally {
             lock.unlock();
         }
+        handler.lost(reason);
     }
 
     @Override
