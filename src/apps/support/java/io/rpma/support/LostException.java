@@ -16,4 +16,9 @@ public class LostException extends IOException {
     public LostException(Object side, String reason) {
         super(side + ": " + reason);
     }
+
+    /** Makes an exception from one that has this meaning, and names the side. */
+    public LostException(IOException loss) {
+        super(loss.getMessage(), loss);
+    }
 }

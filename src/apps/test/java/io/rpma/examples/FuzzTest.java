@@ -8,7 +8,6 @@ import io.rpma.examples.rdmacm.RpingFuzz;
 import io.rpma.examples.replicate.CommittedFileFuzz;
 import io.rpma.examples.replicatedlog.LogFuzz;
 import io.rpma.examples.resume.CopyLayoutFuzz;
-import io.rpma.examples.stream.RingFuzz;
 import io.rpma.support.OfferFuzz;
 import io.rpma.testing.Jvm;
 import java.io.IOException;
@@ -52,7 +51,6 @@ class FuzzTest {
                 CommittedFileFuzz.class,
                 LogFuzz.class,
                 CopyLayoutFuzz.class,
-                RingFuzz.class,
                 RpingFuzz.class
             })
     void nothingBreaksTheParser(Class<?> target) throws IOException, InterruptedException {

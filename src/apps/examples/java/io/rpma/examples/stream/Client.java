@@ -1,104 +1,132 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.examples.stream;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import io.rpma.RpmaDevice;
-import io.rpma.RpmaPeer;
+import io.rpma.channel.Channel;
+import io.rpma.channel.ChannelException;
+import io.rpma.channel.ChannelException.RefusedException;
+import io.rpma.channel.ChannelOptions;
+import io.rpma.channel.Channels;
+import io.rpma.channel.Message;
 import io.rpma.support.BackOff;
+import io.rpma.support.LostException;
 import io.rpma.support.Output;
+import io.rpma.support.Program;
 import io.rpma.support.Progress;
 import io.rpma.support.RemoteConnection;
 import io.rpma.support.Size;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
-/** Copies a file or the standard input into a stream. */
-final class Client {
-    private final String address;
-    private final int port;
-    private final int block;
-    private final int timeout;
-    private final BackOff backOff;
+/** Sends a file or the standard input. */
+@Command(
+        name = "client",
+        description = {"Sends bytes to the server. Waits until the server listens.", ""})
+final class Client extends Stream.Side {
     private final Output output = Output.toStandardOutput("client");
+    private BackOff backOff;
 
-    /**
-     * Sets up a client.
-     *
-     * @param address of the server
-     * @param port of the server
-     * @param block the maximum number of bytes of one write
-     * @param timeout for the server to listen, and to detect the loss of the server, in seconds
-     */
-    Client(String address, int port, int block, int timeout) {
-        this.address = address;
-        this.port = port;
-        this.block = block;
-        this.timeout = timeout;
-        backOff = new BackOff(timeout);
-    }
+    @Option(
+            names = "--block",
+            converter = Size.class,
+            defaultValue = "64k",
+            paramLabel = "BYTES",
+            description = "Maximum number of bytes that are read and sent at once, 1 to 16M; default ${DEFAULT-VALUE}.")
+    private Long block;
 
-    /**
-     * Sends the bytes through RDMA.
-     *
-     * @param file null for the standard input
-     * @throws IOException if the server has not acknowledged all bytes
-     */
-    void send(Path file) throws IOException, InterruptedException {
-        try (FileChannel source = open(file)) {
-            RpmaDevice device = untilReached(() -> RemoteConnection.findDevice(address, port));
-            try (RpmaPeer peer = RpmaPeer.create(device)) {
-                send(file, source, untilReached(() -> StreamWriter.connect(peer, address, port, timeout)));
+    @Spec
+    private CommandSpec command;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        ChannelOptions options = checkedOptions();
+        Program.check(command, "--block", block >= 1 && block <= Stream.MOST_BLOCK, "must be 1 to 16M");
+        backOff = new BackOff(timeout.seconds());
+        try (InputStream source = file == null ? new FileInputStream(FileDescriptor.in) : Files.newInputStream(file)) {
+            RpmaDevice device = untilReached(() -> RemoteConnection.findDevice(endpoint.address(), endpoint.port()));
+            try (Channels channels = Channels.create(device, options)) {
+                Channel channel = channels.connect(endpoint.address(), endpoint.port());
+                untilReached(() -> greet(channel));
+                output.say("connected", "to " + channel);
+                try {
+                    send(source, channel);
+                } finally {
+                    channel.abort(); // after a failure, a wait for further answers has no use
+                }
             }
         }
-    }
-
-    /** Sends the bytes through TCP, otherwise as {@link #send(Path)}. */
-    void sendThroughTcp(Path file) throws IOException, InterruptedException {
-        try (FileChannel source = open(file)) {
-            send(file, source, untilReached(() -> TcpWriter.connect(address, port, block)));
-        }
-    }
-
-    private static FileChannel open(Path file) throws IOException {
-        return file == null ? new FileInputStream(FileDescriptor.in).getChannel() : FileChannel.open(file);
+        return 0;
     }
 
     private <T> T untilReached(BackOff.Attempt<T> attempt) throws IOException, InterruptedException {
-        return backOff.retry("no server has answered at " + address + " port " + port, output::say, attempt);
+        return backOff.retry("no server has answered", output::say, attempt);
     }
 
-    private void send(Path file, FileChannel source, BlockWriter connected) throws IOException {
-        output.say("connected", "to " + address + " port " + port);
+    private Void greet(Channel channel) throws IOException, InterruptedException {
+        try {
+            return result(request(channel, ByteBuffer.allocate(0), backOff.left()));
+        } catch (RefusedException e) {
+            throw e;
+        } catch (ChannelException e) {
+            // The reason of the last attempt, without the time of the channel's next one.
+            throw new LostException(e.getCause() instanceof ChannelException attempt ? attempt : e);
+        }
+    }
+
+    private void send(InputStream source, Channel channel) throws IOException, InterruptedException {
         long start = System.nanoTime();
-        long sent;
-        try (BlockWriter writer = connected) {
-            try (Progress progress = output.progress("sending", file == null ? Progress.UNKNOWN : Files.size(file))) {
-                sent = copy(source, writer, progress);
-            } catch (Throwable e) {
-                writer.abort(); // A part of the bytes must not look like all bytes.
-                throw e;
+        ByteBuffer message = ByteBuffer.allocate(Long.BYTES + block.intValue());
+        Queue<Future<Void>> unanswered = new ArrayDeque<>();
+        long sent = 0;
+        try (Progress progress = output.progress("sending", file == null ? Progress.UNKNOWN : Files.size(file))) {
+            boolean ended = false;
+            while (!ended) {
+                int read = source.read(message.array(), Long.BYTES, block.intValue());
+                ended = read < 0;
+                int length = Math.max(0, read);
+                message.putLong(0, sent).limit(Long.BYTES + length);
+                if (!channel.isConnected()) {
+                    throw new LostException(channel, "the connection has ended"); // a request would connect again
+                }
+                // Waits while the server is slower, for as long as its host is alive.
+                unanswered.add(request(channel, message, Long.MAX_VALUE));
+                while (!unanswered.isEmpty() && (ended || unanswered.element().isDone())) {
+                    result(unanswered.remove());
+                }
+                sent += length;
+                progress.update(sent);
             }
         }
         output.say("sent", Size.exact(sent));
         output.say("rate", Size.rate(sent, System.nanoTime() - start) + ", in blocks of " + Size.format(block));
     }
 
-    private long copy(FileChannel source, BlockWriter writer, Progress progress) throws IOException {
-        long sent = 0;
-        while (true) {
-            ByteBuffer place = writer.acquire();
-            place.limit(Math.min(block, place.limit()));
-            int length = source.read(place);
-            if (length < 0) {
-                return sent;
+    private static Future<Void> request(Channel channel, ByteBuffer message, long nanos) throws InterruptedException {
+        return channel.request(Message.of(message), answer -> null, nanos, NANOSECONDS);
+    }
+
+    private static Void result(Future<Void> answer) throws IOException, InterruptedException {
+        try {
+            return answer.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof ChannelException failure) {
+                throw failure;
             }
-            writer.commit(length);
-            sent += length;
-            progress.update(sent);
+            throw new IOException(e.getCause());
         }
     }
 }

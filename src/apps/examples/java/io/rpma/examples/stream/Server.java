@@ -1,109 +1,131 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.examples.stream;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import io.rpma.RpmaDevice;
-import io.rpma.RpmaEp;
-import io.rpma.RpmaPeer;
+import io.rpma.channel.ChannelException;
+import io.rpma.channel.ChannelOptions;
+import io.rpma.channel.Channels;
+import io.rpma.channel.Message;
+import io.rpma.channel.RequestHandler;
+import io.rpma.support.Errors;
 import io.rpma.support.Output;
 import io.rpma.support.Progress;
 import io.rpma.support.Size;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.Files;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import picocli.CommandLine.Command;
 
-/** Copies one stream into a file or to the standard output. */
-final class Server {
-    private final String address;
-    private final int port;
-    private final int block;
-    private final int timeout;
-    private final Path file;
-    private final Output output;
+/** Writes the bytes of one client into a file or to the standard output. */
+@Command(
+        name = "server",
+        description = {"Receives the bytes of one client. Ends when the client has sent all bytes.", ""})
+final class Server extends Stream.Side {
+    /** The thread of the channels must not block, so another one writes. The limits of the channels bound the queue. */
+    private final BlockingQueue<Request> requests = new LinkedBlockingQueue<>();
 
-    /**
-     * Sets up a server.
-     *
-     * @param address to listen on
-     * @param port to listen on
-     * @param block the maximum number of bytes that are written to the file at once
-     * @param timeout for a client to connect, and to detect the loss of the client, in seconds
-     * @param file null for the standard output; the messages then go to the standard error output
-     */
-    Server(String address, int port, int block, int timeout, Path file) {
-        this.address = address;
-        this.port = port;
-        this.block = block;
-        this.timeout = timeout;
-        this.file = file;
-        output = file == null ? Output.toStandardError("server") : Output.toStandardOutput("server");
-    }
-
-    /**
-     * Receives the bytes through RDMA.
-     *
-     * @param ring the size of the ring
-     * @throws IOException if not all bytes of a client have arrived and have been written
-     */
-    void receive(int ring) throws IOException, InterruptedException {
-        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
-                RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
-            sayListening();
-            receive(StreamReader.accept(peer, endpoint, ring, timeout, output::say));
+    /** A request, or, without bytes and answer, the loss of the client. */
+    private record Request(ByteBuffer bytes, RequestHandler.Answer answer, ChannelException loss) {
+        /**
+         * Writes the block.
+         *
+         * @param position the number of bytes that are written
+         * @return the number of bytes of the block
+         */
+        int writeTo(OutputStream target, long position) throws IOException {
+            if (loss != null) {
+                throw loss;
+            }
+            if (bytes.limit() == 0) {
+                return 0; // the first request
+            }
+            if (bytes.limit() < Long.BYTES || bytes.getLong() != position) {
+                throw new IOException("the client has not sent the bytes at position " + position);
+            }
+            target.write(bytes.array(), bytes.position(), bytes.remaining());
+            return bytes.remaining();
         }
-    }
 
-    /** Receives the bytes through TCP, otherwise as {@link #receive(int)}. */
-    void receiveThroughTcp() throws IOException {
-        try (ServerSocketChannel server = TcpReader.listen(address, port)) {
-            sayListening();
-            receive(TcpReader.accept(server, timeout, block));
+        boolean isEnd() {
+            return bytes.limit() == Long.BYTES;
         }
-    }
 
-    private void sayListening() {
-        output.say("listening", address + " port " + port + ", for " + timeout + " s");
-    }
+        void acknowledge() {
+            answer.send(Message.of(new byte[0]));
+        }
 
-    private void receive(BlockReader accepted) throws IOException {
-        output.say("a client has connected");
-        long start = System.nanoTime();
-        long received;
-        try (BlockReader reader = accepted) {
-            try (FileChannel target = open();
-                    Progress progress = output.progress("receiving", Progress.UNKNOWN)) {
-                received = copy(reader, target, progress);
-            } catch (Throwable e) {
-                reader.abort(); // Bytes that are not written must not be acknowledged.
-                throw e;
+        void refuse(IOException reason) {
+            if (answer != null) {
+                answer.refuse("the server has failed: " + Errors.line(reason));
             }
         }
-        output.say("received", Size.exact(received));
-        output.say("rate", Size.rate(received, System.nanoTime() - start));
     }
 
-    private FileChannel open() throws IOException {
-        return file == null
-                ? new FileOutputStream(FileDescriptor.out).getChannel()
-                : FileChannel.open(
-                        file,
-                        StandardOpenOption.WRITE,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.TRUNCATE_EXISTING);
-    }
-
-    private long copy(BlockReader reader, FileChannel target, Progress progress) throws IOException {
-        long received = 0;
-        for (ByteBuffer bytes = reader.peek(); bytes != null; bytes = reader.peek()) {
-            int length = target.write(bytes.limit(Math.min(block, bytes.limit())));
-            reader.release(length);
-            received += length;
-            progress.update(received);
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        ChannelOptions options = checkedOptions().setConnections(1);
+        // Messages on the standard output would be among the bytes.
+        Output output = file == null ? Output.toStandardError("server") : Output.toStandardOutput("server");
+        try (Channels channels = Channels.create(RpmaDevice.local(endpoint.address()), options)) {
+            channels.listen(endpoint.address(), endpoint.port(), this::handler);
+            output.say(
+                    "listening", endpoint.address() + " port " + endpoint.port() + ", for " + timeout.seconds() + " s");
+            Request first = requests.poll(timeout.seconds(), SECONDS);
+            if (first == null) {
+                throw new IOException("no client has connected within " + timeout.seconds() + " s (--timeout)");
+            }
+            output.say("a client has connected");
+            long start = System.nanoTime();
+            long received = receive(first, output);
+            output.say("received", Size.exact(received));
+            output.say("rate", Size.rate(received, System.nanoTime() - start));
         }
+        return 0;
+    }
+
+    private RequestHandler handler() {
+        return new RequestHandler() {
+            @Override
+            public void handle(ByteBuffer request, Answer answer) {
+                ByteBuffer copy = ByteBuffer.allocate(request.remaining()).put(request);
+                requests.add(new Request(copy.flip(), answer, null));
+            }
+
+            @Override
+            public void lost(ChannelException reason) {
+                requests.add(new Request(null, null, reason));
+            }
+        };
+    }
+
+    private long receive(Request first, Output output) throws IOException, InterruptedException {
+        Request request = first;
+        long received = 0;
+        try (OutputStream target = open();
+                Progress progress = output.progress("receiving", Progress.UNKNOWN)) {
+            received += request.writeTo(target, received);
+            while (!request.isEnd()) {
+                request.acknowledge();
+                request = requests.take();
+                received += request.writeTo(target, received);
+                progress.update(received);
+            }
+        } catch (IOException e) {
+            request.refuse(e);
+            throw e;
+        }
+        request.acknowledge(); // after the output is closed, which can fail
         return received;
+    }
+
+    private OutputStream open() throws IOException {
+        return file == null ? new FileOutputStream(FileDescriptor.out) : Files.newOutputStream(file);
     }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
- * A stream of bytes through RDMA, beside a stream through TCP.
+ * A copy of a stream of bytes, by requests and answers of {@link io.rpma.channel}.
  *
- * <p>{@link io.rpma.examples.stream.Stream} is the command line program. Read it in this order: {@code Ring} (the
- * positions in the rings of both ends), {@code StreamWriter}, {@code StreamReader}, {@code Link} (the waits, and the
- * loss of the other end), {@code Client} and {@code Server} (copy bytes in place), {@code TcpWriter} and
- * {@code TcpReader}.
+ * <p>{@link io.rpma.examples.stream.Stream} is the command line program. {@code Client} sends the bytes in blocks, and
+ * {@code Server} answers each block when it is written.
+ *
+ * <p>A request has the position of a block in the stream, and the bytes of the block. A request without bytes ends the
+ * stream: its position is the number of all bytes. The position tells a server that it has not all bytes before it, for
+ * example because it was started while the client sent to another one. The first request has neither, and is answered
+ * when the output is open.
  */
 package io.rpma.examples.stream;
