@@ -194,6 +194,16 @@ public final class Channel implements AutoCloseable {
         }
     }
 
+    /** {@return whether there is a connection, so that the next request does not make one} */
+    public boolean isConnected() {
+        lock.lock();
+        try {
+            return link != null && link.isOpen();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * Closes the channel. Waits until each request has its answer or its time is over. Has no effect if the channel is
      * already closed. In the thread of the {@link Channels}, it does not wait, and the requests fail.
