@@ -21,4 +21,12 @@ class LeaderElectionIT extends LeaderElectionTests<RpmaCluster> implements RpmaC
     public void testDisconnectLeader() throws Exception {
         super.testDisconnectLeader();
     }
+
+    /** A leader loses its lease if a busy processor lets its heartbeats wait. */
+    @Override
+    @Tag("ratis-suite")
+    @Test
+    public void testLeaderLease() throws Exception {
+        super.testLeaderLease();
+    }
 }
