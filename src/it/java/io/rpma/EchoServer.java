@@ -13,7 +13,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The server that the README shows: the thread that calls {@link #serve} serves all clients. */
+/**
+ * The server that the guide and the Javadoc of {@link RpmaEventLoop} show: the thread that calls {@link #serve} serves
+ * all clients.
+ */
 final class EchoServer implements AutoCloseable {
     static final int SIZE = 8;
 

@@ -12,7 +12,7 @@ import io.rpma.rdmacm.RdmaQpInitAttr;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** The write by librdmacm that the README shows. */
+/** The write by librdmacm that the guide shows. */
 final class InlineWriter {
     private InlineWriter() {}
 

@@ -73,21 +73,17 @@ class DocumentTest {
         assertThat(imported()).hasSize(84).containsExactlyInAnyOrderElementsOf(exported());
     }
 
-    /** {@code EventLoopIT} runs {@code EchoServer}. */
+    /** {@code EventLoopIT} runs {@code EchoServer}, and {@code GuideTest} compares the server of the guide with it. */
     @Test
-    void theServerOfManyConnectionsIsTheOneThatIsTested() throws IOException {
-        String shown = Document.README.block("server");
+    void theServerOfTheJavadocIsTheOneThatIsTested() throws IOException {
+        Matcher shown = Pattern.compile("(?ms)^ \\* <pre>\\{@code$\\R(.*?)^ \\* }</pre>$")
+                .matcher(Files.readString(Path.of("src/main/java/io/rpma/RpmaEventLoop.java")));
+        assertThat(shown.find()).isTrue();
+        String server =
+                shown.group(1).lines().map(line -> line.substring(3) + "\n").collect(Collectors.joining());
+        assertThat(server).contains("loop.run()");
         assertThat(Files.readString(Path.of("src/it/java/io/rpma/EchoServer.java")))
-                .contains(shown.indent(8));
-        assertThat(Files.readString(Path.of("src/main/java/io/rpma/RpmaEventLoop.java")))
-                .contains(shown.lines().map(line -> " * " + line + "\n").collect(Collectors.joining()));
-    }
-
-    /** {@code DocumentIT} runs {@code InlineWriter}. */
-    @Test
-    void theInlineWriteIsTheOneThatIsTested() throws IOException {
-        assertThat(Files.readString(Path.of("src/it/java/io/rpma/InlineWriter.java")))
-                .contains(Document.README.block("inline-write").indent(8));
+                .contains(server.indent(8));
     }
 
     /** A block without a name has no test. */

@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The guide: its Java code is a part of sources that {@code SamplesIT}, {@code ReplicatedMapIT}, {@code EventLoopIT},
- * {@code ConsumerIT} and {@code ObservabilityTest} run, and its links lead to files and headings that exist.
+ * {@code DocumentIT}, {@code ConsumerIT} and {@code ObservabilityTest} run, and its links lead to files and headings
+ * that exist.
  */
 class GuideTest {
     private static final Path GUIDE = Path.of("docs/guide");
