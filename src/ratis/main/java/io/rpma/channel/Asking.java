@@ -86,6 +86,9 @@ final class Asking extends Link {
     private long bytes;
     private boolean ticking;
 
+    /** Whether there was no room for a request since the last tick. */
+    private boolean starved;
+
     /** Whether the thread of the channels completes futures of requests that it has removed. */
     private boolean completing;
 
@@ -121,6 +124,7 @@ final class Asking extends Link {
         try {
             checkOpen();
             while (!fits(request)) {
+                starved = true;
                 request.await(changed, channels, this + ": no room for another request");
                 checkOpen();
             }
@@ -205,7 +209,10 @@ final class Asking extends Link {
     }
 
     private Request<Void> confirmation() {
-        return new Request<>(0, System.nanoTime() + channels.options().silenceNanos(), bytes -> null);
+        Request<Void> request =
+                new Request<>(0, System.nanoTime() + channels.options().silenceNanos(), bytes -> null);
+        request.future.complete(null); // nobody waits for it
+        return request;
     }
 
     /** Fails all requests. */
@@ -249,8 +256,9 @@ final class Asking extends Link {
         try {
             ticking = false;
             unanswered().filter(request -> request.left() <= 0).forEach(late::add);
-            useless = (requests == slots.length || lock.hasWaiters(changed))
+            useless = (starved || lock.hasWaiters(changed))
                     && Stream.of(slots).allMatch(request -> request == null || request.left() <= 0);
+            starved = false;
             completing = true;
             tickLater();
         } finally {

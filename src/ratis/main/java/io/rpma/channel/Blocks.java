@@ -54,7 +54,7 @@ final class Blocks implements AutoCloseable {
     Block take(int length) {
         Block block = poll(length);
         if (block == null) {
-            block = new Block(channels.peer(), size(length), usage);
+            block = channels.register(size(length), usage);
             used.addAndGet(block.size());
         }
         return block;
@@ -69,14 +69,14 @@ final class Blocks implements AutoCloseable {
                 return;
             }
         }
-        channels.execute(() -> channels.close(block));
+        channels.execute(() -> channels.free(block));
     }
 
     /** Closes the free blocks. Those in use are closed when they are given back. */
     @Override
     public synchronized void close() {
         closed = true;
-        free.forEach(channels::close);
+        free.forEach(channels::free);
         free.clear();
     }
 }

@@ -11,6 +11,7 @@ import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import java.lang.System.Logger;
 import java.util.List;
@@ -58,6 +59,12 @@ public final class Channels implements AutoCloseable {
 
     /** Those that connections have left: unmapped memory waits for a collection of garbage. */
     private final Queue<Block> spare = new ConcurrentLinkedQueue<>();
+
+    /** Guarded by the lock of the listening objects. */
+    private boolean listeningEnded;
+
+    /** The registered memories. Guarded by the lock of the spare ones. */
+    private int blocks;
 
     /** Guarded by the lock of the open channels. */
     private boolean closed;
@@ -170,8 +177,16 @@ public final class Channels implements AutoCloseable {
      */
     public static Channels create(RpmaDevice device, ChannelOptions options) {
         Channels channels = new Channels(device, options);
-        channels.thread.start();
-        return channels;
+        boolean started = false;
+        try {
+            channels.thread.start();
+            started = true;
+            return channels;
+        } finally {
+            if (!started) {
+                channels.closeOwn();
+            }
+        }
     }
 
     /**
@@ -185,15 +200,15 @@ public final class Channels implements AutoCloseable {
      */
     public Listening listen(String address, int port, Supplier<? extends RequestHandler> handlers) {
         Objects.requireNonNull(handlers, "handlers");
-        Listening made = new Listening(address, port, handlers);
-        listening.add(made);
-        synchronized (open) {
-            if (!closed) {
-                return made;
+        // Not the lock of the channels: the resolution of the address takes time.
+        synchronized (listening) {
+            if (listeningEnded) {
+                throw new IllegalStateException(CLOSED);
             }
+            Listening made = new Listening(address, port, handlers);
+            listening.add(made);
+            return made;
         }
-        made.close();
-        throw new IllegalStateException(CLOSED);
     }
 
     /**
@@ -295,7 +310,7 @@ public final class Channels implements AutoCloseable {
     /** Returns buffers for a connection. */
     Block takeBuffers() {
         Block left = spare.poll();
-        return left == null ? Link.buffers(peer, options) : left;
+        return left == null ? Link.buffers(this) : left;
     }
 
     /** Takes back the buffers of a connection that is closed. */
@@ -303,7 +318,7 @@ public final class Channels implements AutoCloseable {
         if (spare.size() < MOST_SPARE) {
             spare.add(buffers);
         } else {
-            close(buffers);
+            free(buffers);
         }
     }
 
@@ -340,6 +355,9 @@ public final class Channels implements AutoCloseable {
             closed = true;
         }
         List.copyOf(open).forEach(Channel::close);
+        synchronized (listening) {
+            listeningEnded = true;
+        }
         List.copyOf(listening).forEach(Listening::close);
         links.values().forEach(link -> link.end("this side is closed", null));
         awaitTurn();
@@ -347,10 +365,60 @@ public final class Channels implements AutoCloseable {
         acceptor.shutdown();
         boolean interrupted = awaitThreads();
         awaitTurn(); // for a connection that was made meanwhile
-        spare.forEach(this::close);
+        spare.forEach(this::free);
+        awaitBlocks();
+        closeOwn();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void closeOwn() {
         loop.close();
         cfg.close();
         peer.close();
+    }
+
+    /** Registers a memory. */
+    Block register(int size, RpmaMrUsage... usages) {
+        count(1);
+        boolean made = false;
+        try {
+            Block block = new Block(peer, size, usages);
+            made = true;
+            return block;
+        } finally {
+            if (!made) {
+                count(-1);
+            }
+        }
+    }
+
+    /** Closes a memory. */
+    void free(Block block) {
+        close(block);
+        count(-1);
+    }
+
+    private void count(int more) {
+        synchronized (spare) {
+            blocks += more;
+            spare.notifyAll();
+        }
+    }
+
+    /** Waits for threads that still copy a large message. */
+    private void awaitBlocks() {
+        boolean interrupted = false;
+        synchronized (spare) {
+            while (blocks > 0) {
+                try {
+                    spare.wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -14,7 +14,6 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
-import io.rpma.RpmaPeer;
 import io.rpma.channel.ChannelException.LostException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -129,9 +128,9 @@ abstract class Link {
     }
 
     /** Makes the buffers of a connection: those to receive in, and those to send from. */
-    static Block buffers(RpmaPeer peer, ChannelOptions options) {
-        int size = 2 * receives(options) * options.hello().bufferSize();
-        return new Block(peer, size, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
+    static Block buffers(Channels channels) {
+        int size = 2 * receives(channels.options()) * channels.options().hello().bufferSize();
+        return channels.register(size, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
     }
 
     private static int receives(ChannelOptions options) {
@@ -237,11 +236,14 @@ abstract class Link {
         } finally {
             if (!posted) {
                 outgoing.giveBack(block);
+                resumeLater(); // messages can have waited for the memory
             }
         }
     }
 
     private void post(Frame frame, Message content, Block block) throws LostException {
+        // Nothing is there, unless the other side has answered what it has not yet got.
+        release(frame.slot());
         lock.lock();
         try {
             checkOpen();
@@ -456,13 +458,26 @@ abstract class Link {
             channels.loop().execute(() -> {
                 if (isOpen()) {
                     arrival.block = block;
-                    take(RpmaCompletions.create(1));
+                    resume();
                 } else {
                     incoming.giveBack(block);
                 }
             });
         } catch (RpmaException | OutOfMemoryError e) {
             end(e.getMessage(), e);
+        }
+    }
+
+    private void resumeLater() {
+        if (isOpen()) {
+            channels.loop().execute(this::resume);
+        }
+    }
+
+    /** Goes on with the messages that wait. */
+    private void resume() {
+        if (isOpen()) {
+            take(RpmaCompletions.create(1));
         }
     }
 
@@ -492,8 +507,11 @@ abstract class Link {
 
     private void tearDown(LostException reason) {
         registrations.forEach(RpmaEventLoop.Registration::cancel);
-        lost(reason);
-        channels.execute(this::free);
+        try {
+            lost(reason);
+        } finally {
+            channels.execute(this::free);
+        }
     }
 
     /** In another thread: the close takes seconds if the other host is dead. */

@@ -8,7 +8,8 @@ import java.nio.ByteBuffer;
 public interface RequestHandler {
     /**
      * Handles a request. The thread of the {@link Channels} calls this, so it must not block: it takes what it needs
-     * out of the request, and may let another thread answer.
+     * out of the request, and may let another thread answer. It does so with an answer that does not fit into a buffer,
+     * because the memory for such an answer may have to be registered.
      *
      * @param request the bytes of the request, valid until this method returns
      * @param answer gets the answer

@@ -142,6 +142,7 @@ final class Serving extends Link {
 
     private void finishIfAnswered() {
         if (finishing && unanswered == 0) {
+            finishing = false; // There is one receive for the end of the answers.
             try {
                 send(Frame.Kind.CLOSE, slots.length, NOTHING);
             } catch (LostException e) {
@@ -166,9 +167,14 @@ final class Serving extends Link {
         end("this side is closed", null);
     }
 
+    /** A reason is a small message, because the thread of the channels does not register memory. */
+    private int mostReason() {
+        return Math.min(limits.messageSize(), limits.bufferSize() - Frame.SIZE);
+    }
+
     private Message reason(String text) {
         byte[] bytes = text.substring(0, Math.min(text.length(), MOST_REASON)).getBytes(StandardCharsets.UTF_8);
-        return Message.of(ByteBuffer.wrap(bytes, 0, Math.min(bytes.length, limits.messageSize())));
+        return Message.of(ByteBuffer.wrap(bytes, 0, Math.min(bytes.length, mostReason())));
     }
 
     private final class Reply implements RequestHandler.Answer {

@@ -139,12 +139,17 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
                 threads.execute(() -> begin(call, content, answer));
                 return;
             }
-            last = last.handleAsync(
-                    (nothing, thrown) -> {
-                        begin(call, content, answer);
-                        return null;
-                    },
-                    threads);
+            last = last.<Void>handleAsync(
+                            (nothing, thrown) -> {
+                                begin(call, content, answer);
+                                return null;
+                            },
+                            threads)
+                    .whenComplete((nothing, thrown) -> {
+                        if (thrown != null) {
+                            send(answer, null, thrown); // there is no thread for it
+                        }
+                    });
         }
 
         /** Answers whatever happens, because the other side waits. */

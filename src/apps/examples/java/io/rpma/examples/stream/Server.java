@@ -92,15 +92,21 @@ final class Server extends Stream.Side {
 
     private RequestHandler handler() {
         return new RequestHandler() {
+            private boolean asked;
+
             @Override
             public void handle(ByteBuffer request, Answer answer) {
+                asked = true;
                 ByteBuffer copy = ByteBuffer.allocate(request.remaining()).put(request);
                 requests.add(new Request(copy.flip(), answer, null));
             }
 
             @Override
             public void lost(ChannelException reason) {
-                requests.add(new Request(null, null, reason));
+                // A client that has not asked is still trying to connect.
+                if (asked) {
+                    requests.add(new Request(null, null, reason));
+                }
             }
         };
     }
