@@ -15,7 +15,7 @@ command_run() {
 command_jshell() {
     [[ ${arguments[0]:-} != -- ]] || arguments=("${arguments[@]:1}")
     select_bed
-    build
+    library_is_built || build
     run_on_bed jshell --class-path "$checkout/target/classes" -R--enable-native-access=ALL-UNNAMED \
         --startup "$scripts/jshell-startup" --execution "jdi:hostname(127.0.0.1),timeout(60000)" "${arguments[@]}"
 }

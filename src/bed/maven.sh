@@ -59,18 +59,36 @@ has_foreign_shim() {
     [[ -e $checkout/target/classes/META-INF/native/linux-aarch64/librpma-java.so ]]
 }
 
-# True if no input of the build is newer than a file, and the build's output is there. $1: the file.
-is_up_to_date() {
-    local jar
-    jar=$(find "$checkout/target" -maxdepth 1 -name '*.jar' 2>/dev/null | head -n 1)
-    [[ -n $jar && -d $checkout/target/apps/lib && -e $1 ]] &&
-        [[ -z $(find "$checkout/pom.xml" "$checkout/src" "$checkout/native" -type f -newer "$1" ! -name rxe \
-            \( ! -path "$checkout/src/bed/*" -o -name '*.java' \) -print -quit) ]]
+# True if no file is newer than another one. $1: the other one, the rest: files and directories.
+is_newest() {
+    local mark=$1
+    shift
+    [[ -e $mark && -z $(find "$@" -type f -newer "$mark" ! -name rxe \
+        \( ! -path "$checkout/src/bed/*" -o -name '*.java' \) -print -quit) ]]
 }
 
-# True if the build has made the shim for the processor of the row, and its output is up to date.
+# Prints the path of a jar of the build. $1: a pattern of its name.
+built_jar() {
+    find "$checkout/target" -maxdepth 1 -name "$1" 2>/dev/null | head -n 1
+}
+
+# True if no input of the build is newer than a file, and the build's output is there. $1: the file.
+is_up_to_date() {
+    [[ -n $(built_jar '*.jar') && -d $checkout/target/apps/lib ]] &&
+        is_newest "$1" "$checkout/pom.xml" "$checkout/src" "$checkout/native"
+}
+
+# True if the build has made the shim for the processor of the row, and its output is up to date, whoever has called Maven.
 is_built() {
-    { ! is_foreign "$row" || has_foreign_shim; } && is_up_to_date "$checkout/target/.rxe-built"
+    { ! is_foreign "$row" || has_foreign_shim; } &&
+        { is_up_to_date "$checkout/target/.rxe-built" || is_up_to_date "$(built_jar '*-tools.jar')"; }
+}
+
+# As is_built, for the library only.
+library_is_built() {
+    { ! is_foreign "$row" || has_foreign_shim; } &&
+        { is_up_to_date "$checkout/target/.rxe-built" ||
+            is_newest "$(built_jar 'rpma-java-[0-9]*[0-9T].jar')" "$checkout/pom.xml" "$checkout/src/main" "$checkout/native"; }
 }
 
 # Sets native_options to Maven's options for the directory of the native parts of a build. Neither NAR nor LD_PRELOAD takes a path

@@ -24,7 +24,7 @@ class RxePartsIT {
             set -euo pipefail
             parts=$1 cache=$2
             program_name=native/rxe scripts=$parts checkout=$parts/../..
-            for part in common cache host image bed emulator uml test; do
+            for part in common cache host image maven bed emulator uml test; do
                 source "$parts/$part.sh"
             done
             row=trixie wanted_bed=auto bed=auto all_rows=false wanted_groups=() sanitize=false memory=512 time_limit=3600
@@ -108,6 +108,7 @@ class RxePartsIT {
                 make_host_device() { false; }
                 kvm_works() { [[ $has == *' kvm '* ]]; }
                 uml_is_built() { [[ $has == *' uml '* ]]; }
+                library_is_built() { false; }
                 build() { echo "$bed"; exit; }
                 %s
                 command_%s
@@ -155,6 +156,32 @@ class RxePartsIT {
                 printf '%s\n' "${failures[@]}"
                 """);
         assertThat(out.lines()).hasSize(7).allMatch(line -> line.contains("the guest could not be made"));
+    }
+
+    /** The files, from the oldest to the newest, and what is built. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    pom.xml src/main/A.java target/rpma-java-1.0.jar                        | library
+                    pom.xml src/main/A.java target/rpma-java-1.0.jar src/test/B.java        | library
+                    pom.xml src/main/A.java target/rpma-java-1.0-sources.jar                | ''
+                    src/main/A.java target/rpma-java-1.0.jar pom.xml                        | ''
+                    pom.xml src/main/A.java target/rpma-java-1.0.jar target/rpma-java-1.0-tools.jar             | library all
+                    pom.xml target/rpma-java-1.0.jar target/rpma-java-1.0-tools.jar src/main/A.java             | ''
+                    pom.xml src/main/A.java target/rpma-java-1.0.jar target/.rxe-built      | library all
+                    """)
+    void whatMavenHasBuiltIsNotBuiltAgain(String files, String built) throws IOException, InterruptedException {
+        String script = """
+                checkout=$cache row=trixie seconds=1000000000
+                mkdir -p "$checkout"/{native,target/apps/lib,src/{main,test}}
+                for file in %s; do
+                    touch -d "@$((seconds++))" "$checkout/$file"
+                done
+                library_is_built && echo library
+                is_built && echo all
+                true
+                """;
+        assertThat(String.join(" ", run(script.formatted(files)).lines().toList()))
+                .isEqualTo(built);
     }
 
     /** The EFLAGS of a processor, and those of a crash in a guest of QEMU 7.2: half of an address. */
