@@ -256,7 +256,8 @@ final class Asking extends Link {
         try {
             ticking = false;
             unanswered().filter(request -> request.left() <= 0).forEach(late::add);
-            useless = (starved || lock.hasWaiters(changed))
+            useless = requests > 0
+                    && (starved || lock.hasWaiters(changed))
                     && Stream.of(slots).allMatch(request -> request == null || request.left() <= 0);
             starved = false;
             completing = true;
