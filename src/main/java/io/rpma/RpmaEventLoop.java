@@ -368,9 +368,9 @@ public final class RpmaEventLoop implements AutoCloseable {
      *
      * @param handler gets the source of a failure and the exception; null for the default. The source is the endpoint,
      *     the connection (for its events, completions and checks), the {@link io.rpma.rdmacm.RdmaId} (for its requests
-     *     and events, and for the completions of its queues), the shared receive queue or the task. It is this
-     *     loop if the loop itself fails, because memory is exhausted or epoll_wait(2) fails. This handler runs in the
-     *     thread where the failure occurred
+     *     and events, and for the completions of its queues), the shared receive queue, the device or the task. It
+     *     is this loop if the loop itself fails, because memory is exhausted or epoll_wait(2) fails. This handler runs
+     *     in the thread where the failure occurred
      * @return this object
      */
     public RpmaEventLoop onFailure(BiConsumer<Object, ? super Throwable> handler) {
