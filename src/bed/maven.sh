@@ -84,7 +84,7 @@ is_built() {
         { is_up_to_date "$checkout/target/.rxe-built" || is_up_to_date "$(built_jar '*-tools.jar')"; }
 }
 
-# As is_built, for the library only.
+# As is_built, for the library only. Its jar has a version and no further word in its name.
 library_is_built() {
     { ! is_foreign "$row" || has_foreign_shim; } &&
         { is_up_to_date "$checkout/target/.rxe-built" ||

@@ -242,11 +242,11 @@ abstract class Link {
     }
 
     private void post(Frame frame, Message content, Block block) throws LostException {
-        // Nothing is there, unless the other side has answered what it has not yet got.
-        release(frame.slot());
         lock.lock();
         try {
             checkOpen();
+            // Nothing is there, unless the other side has answered what it has not yet got.
+            release(frame.slot());
             int offset = (receives + frame.slot()) * bufferSize;
             int length = Frame.SIZE + content.length();
             ByteBuffer buffer = buffers.bytes(offset, length);
