@@ -50,8 +50,8 @@ other_rows=()
 # The directory of the build, and the directory of the parts.
 test_output=
 test_parts=
-# The maximum number of parallel parts. Each part is idle for a third of its time or more, so the number of processors plus two
-# keeps the processors busy.
+# The maximum number of parallel parts. Each part is idle for a third of its time, so the number of processors plus one keeps
+# the processors busy.
 parts_at_once=
 # "ROW BED" for each guest of the run.
 guests=()
@@ -299,7 +299,7 @@ await_guest() {
 count_parts_at_once() {
     local room
     room=$(awk -v guest="$((memory + 1024))" '/^MemAvailable:/ { print int($2 / 1024 / guest) }' /proc/meminfo)
-    parts_at_once=$(($(nproc) + 2))
+    parts_at_once=$(($(nproc) + 1))
     ((parts_at_once <= room)) || parts_at_once=$((room > 0 ? room : 1))
 }
 
@@ -357,12 +357,15 @@ build_for_tests() {
     $sanitize || touch -r "$built" "$test_output/.rxe-built"
 }
 
-# Runs the parts in parallel, the long ones first, so that the last ones end together.
+# Runs the parts in parallel.
 test_in_parts() {
     local other other_bed
     # More options for the guests of a part, and for Maven.
     local -a run_options=() part_options=()
     ! wants library || start_library_parts
+    ! wants checks || start_part checks "format of the sources, and Javadoc" \
+        mvn -B -ntp spotless:check@format javadoc:javadoc-no-fork@javadoc-check
+    ! wants soak || start_soak_parts
     if wants examples; then
         part_options=("-Dit.wanted=processes & !library")
         start_project_part apps examples "$row" "$(booting_bed examples)" "!($qemu_tags)"
@@ -375,18 +378,11 @@ test_in_parts() {
         fi
         part_options=()
     fi
-    if wants pmem; then
-        run_options=(--cpus 1)
-        part_options=("-Dit.wanted=any() | none()" "${one_at_a_time[@]}")
-        start_project_part apps pmem "$row" "$(qemu_bed)" "$pmem_tags"
-        run_options=() part_options=()
-    fi
-    ! wants soak || start_soak_parts
-    for other in bed consumers hosts power-cuts; do
-        ! wants "$other" || start_booting_parts "$other"
-    done
     ! wants ratis || start_ratis_parts ratis "ratis & !ratis-suite"
     ! wants ratis-suite || start_ratis_parts ratis-suite ratis-suite
+    for other in power-cuts consumers hosts bed; do
+        ! wants "$other" || start_booting_parts "$other"
+    done
     if wants consumers; then
         start_part packaging "forms of applications on the stand-in" \
             mvn -o -B -ntp surefire:test@stand-in "-Dstand-in.groups=stand-in & consumers"
@@ -395,6 +391,12 @@ test_in_parts() {
         part_options=(-Dit.wanted=consumers)
         start_guest_part documents "$row" "$(booting_bed consumers)" "any() | none()" process-tests
         part_options=()
+    fi
+    if wants pmem; then
+        run_options=(--cpus 1)
+        part_options=("-Dit.wanted=any() | none()" "${one_at_a_time[@]}")
+        start_project_part apps pmem "$row" "$(qemu_bed)" "$pmem_tags"
+        run_options=() part_options=()
     fi
     for other in "${other_rows[@]}"; do
         if is_foreign "$other" && ! $all_rows; then
@@ -409,8 +411,6 @@ test_in_parts() {
         start_whole_guest_part "$other" "$other_bed"
         part_options=()
     done
-    ! wants checks || start_part checks "format of the sources, and Javadoc" \
-        mvn -B -ntp spotless:check@format javadoc:javadoc-no-fork@javadoc-check
     while ((${#part_of_job[@]} > 0)); do
         end_part
     done
