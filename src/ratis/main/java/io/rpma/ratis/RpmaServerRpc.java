@@ -116,14 +116,15 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
     }
 
     /**
-     * The requests of a connection. Methods of the server can block and parsing can take long, so other threads do it:
-     * one after the other for the requests of clients, which rely on their order.
+     * The requests of a connection. Methods of the server can block and parsing can take long, so another thread does
+     * it: one request after the other, because clients rely on their order, and because a server that blocks would have
+     * a thread for each request otherwise.
      */
     private final class Requests implements RequestHandler {
-        /** The last request of a client. */
+        /** The end of the last request. */
         private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
 
-        // of the thread that runs the requests of clients
+        // of the thread that runs the requests
         private final Clients ofLeader = new Clients();
         private final Clients ofServer = new Clients();
 
@@ -135,10 +136,6 @@ final class RpmaServerRpc extends RaftServerRpcWithProxy<Peers.Peer, Peers> impl
                 return;
             }
             ByteString content = ByteString.copyFrom(bytes);
-            if (call != Call.CLIENT_REQUEST) {
-                threads.execute(() -> begin(call, content, answer));
-                return;
-            }
             last = last.<Void>handleAsync(
                             (nothing, thrown) -> {
                                 begin(call, content, answer);
