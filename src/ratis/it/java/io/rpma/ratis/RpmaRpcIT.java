@@ -4,6 +4,7 @@ package io.rpma.ratis;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
@@ -13,6 +14,7 @@ import io.rpma.channel.Channel;
 import io.rpma.channel.ChannelOptions;
 import io.rpma.channel.Channels;
 import io.rpma.testing.TestDevice;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,8 @@ import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.proto.RaftProtos.SlidingWindowEntry;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -56,6 +60,15 @@ class RpmaRpcIT {
                 .setAddress(address + ":" + port)
                 .build()));
         return client;
+    }
+
+    private RaftServer server() {
+        RpmaConfigKeys.Server.setHost(properties, address);
+        RpmaConfigKeys.Server.setPort(properties, port);
+        RaftServer server = mock(RaftServer.class);
+        when(server.getId()).thenReturn(SERVER);
+        when(server.getProperties()).thenReturn(properties);
+        return server;
     }
 
     private RaftClientRequest request(long number) {
@@ -91,13 +104,9 @@ class RpmaRpcIT {
     /** A client that repeats its requests repeats those without a reply, and their numbers must have no gap. */
     @Test
     void repliesHaveTheOrderOfTheRequests() throws Exception {
-        RpmaConfigKeys.Server.setHost(properties, address);
-        RpmaConfigKeys.Server.setPort(properties, port);
         Map<Long, CompletableFuture<RaftClientReply>> replies = new ConcurrentHashMap<>();
         CompletableFuture<Void> third = new CompletableFuture<>();
-        RaftServer server = mock(RaftServer.class);
-        when(server.getId()).thenReturn(SERVER);
-        when(server.getProperties()).thenReturn(properties);
+        RaftServer server = server();
         when(server.submitClientRequestAsync(any())).thenAnswer(call -> {
             CompletableFuture<RaftClientReply> reply = new CompletableFuture<>();
             RaftClientRequest request = call.getArgument(0);
@@ -135,6 +144,47 @@ class RpmaRpcIT {
             }
             assertThat(order).containsExactly(1L, 2L, 3L);
         } finally {
+            rpc.close();
+        }
+    }
+
+    /** Another server repeats its requests after each timeout, for as long as this one blocks. */
+    @Test
+    void aServerThatBlocksHasOneThreadForAConnection() throws Exception {
+        RaftServer server = server();
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        when(server.startLeaderElection(any())).thenAnswer(call -> {
+            end.join();
+            return StartLeaderElectionReplyProto.getDefaultInstance();
+        });
+        RaftServerRpc rpc = new RpmaFactory().newRaftServerRpc(server);
+        rpc.start();
+        try (Channels channels = Channels.create(RpmaDevice.local(address), new ChannelOptions())) {
+            Channel client = channels.connect(address, port);
+            List<CompletableFuture<?>> answers = new ArrayList<>();
+            for (int i = 0; i < 50; i++) {
+                answers.add(client.request(
+                        Wire.message(
+                                Call.START_LEADER_ELECTION.ordinal(),
+                                StartLeaderElectionRequestProto.getDefaultInstance()),
+                        bytes -> Wire.parseAnswer(bytes, StartLeaderElectionReplyProto.parser()),
+                        60,
+                        SECONDS));
+            }
+            // The answer shows that the requests before it have arrived.
+            assertThatThrownBy(() -> client.request(
+                                    io.rpma.channel.Message.of(ByteBuffer.allocate(0)), bytes -> null, 60, SECONDS)
+                            .get())
+                    .hasMessageContaining("an unknown call");
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .filteredOn(thread -> thread.getName().equals(SERVER + "-rpma"))
+                    .hasSize(1);
+            end.complete(null);
+            for (CompletableFuture<?> answer : answers) {
+                answer.get();
+            }
+        } finally {
+            end.complete(null);
             rpc.close();
         }
     }
