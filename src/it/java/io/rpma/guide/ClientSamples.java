@@ -5,12 +5,20 @@ import io.rpma.RpmaConn;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMrLocal;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 
 /** The samples of docs/guide/clients.md. */
 final class ClientSamples {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
     private ClientSamples() {}
+
+    /** The result is complete when the bytes are in the memory of the server. */
+    static CompletableFuture<Void> store(LoopClient client, RpmaMrLocal local, long offset, long length) {
+        client.post((conn, remote, context) -> conn.write(remote, offset, local, offset, length, ALWAYS, context));
+        return client.post((conn, remote, context) ->
+                conn.flush(remote, offset, length, RpmaFlushType.VISIBILITY, ALWAYS, context));
+    }
 
     /** Returns when the bytes are in the memory of the server. */
     static void store(ReconnectingClient client, RpmaMrLocal local, long offset, long length)

@@ -25,12 +25,17 @@ import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
+import io.rpma.testing.RunningLoop;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -365,6 +370,42 @@ class SamplesIT {
         }
         server.interrupt();
         assertThat(server.failure()).isInstanceOf(InterruptedException.class);
+    }
+
+    @Test
+    void aClientOnALoopPostsMoreThanItsQueueHolds() throws Exception {
+        int port = TestDevice.port();
+        ExecutorService closer = Executors.newSingleThreadExecutor();
+        try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+                RunningLoop running = new RunningLoop()) {
+            Blocked accepting = new Blocked(() -> ep.nextConnReq(null).connect(regions.target.getDescriptor()));
+            LoopClient client = LoopClient.connect(running.loop, closer, peer, TestDevice.address(), port);
+            List<CompletableFuture<Void>> stored = new ArrayList<>();
+            for (int block = 0; block < BLOCKS; block++) {
+                stored.add(ClientSamples.store(
+                        client, regions.local, (long) block * ThroughputSamples.BLOCK, ThroughputSamples.BLOCK));
+            }
+            for (CompletableFuture<Void> each : stored) {
+                each.get(Limit.WAIT_S, TimeUnit.SECONDS);
+            }
+            assertArrived(BLOCKS * ThroughputSamples.BLOCK);
+
+            assertFails(ClientSamples.store(client, regions.local, -1, 8), IndexOutOfBoundsException.class);
+            ((RpmaConn) accepting.result()).close();
+            // before or after the client knows that its server is lost
+            assertFails(ClientSamples.store(client, regions.local, 0, 8), IOException.class);
+            client.close().get(Limit.WAIT_S, TimeUnit.SECONDS);
+            assertFails(ClientSamples.store(client, regions.local, 0, 8), IOException.class);
+        } finally {
+            closer.shutdown();
+            assertThat(closer.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    private static void assertFails(CompletableFuture<Void> result, Class<? extends Exception> cause) {
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> result.get(Limit.WAIT_S, TimeUnit.SECONDS))
+                .withCauseInstanceOf(cause);
     }
 
     @Test

@@ -2,11 +2,15 @@
 package io.rpma.examples.keyvalue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.protocol.RaftClientReply;
 
-/** Stores one value after the other, and remembers which are acknowledged. */
+/** Stores one value after the other, with short pauses, and remembers which are acknowledged. */
 final class Writer implements AutoCloseable {
+    /** Leaves processor time to servers that start on the same host. */
+    private static final long PAUSE_MS = 10;
+
     private final RaftClient client;
     private final Thread thread = new Thread(this::run, "writer");
     private boolean ended;
@@ -35,9 +39,12 @@ final class Writer implements AutoCloseable {
                     throw new IOException("not acknowledged: " + reply);
                 }
                 acknowledged(reply.getServerId().toString());
+                Thread.sleep(PAUSE_MS);
             }
         } catch (IOException e) {
             failed(e);
+        } catch (InterruptedException e) {
+            failed(new InterruptedIOException());
         }
     }
 
