@@ -36,8 +36,10 @@ apps=(-f src/apps/pom.xml)
 ratis=(-f src/ratis/pom.xml)
 # Maven's options for the project of the next parts.
 project=()
-# In a guest with one emulated processor, tests at the same time wait for each other.
-one_at_a_time=(-Dtest.parallel=junit.jupiter.execution.parallel.enabled=false)
+# In a guest with one processor, many processes at the same time take more of it than the same processes one after the other,
+# but a few tests wait for half a minute.
+one_at_a_time=(-Dtest.parallelism=1)
+two_at_a_time=(-Dtest.parallelism=2)
 
 # Descriptions of the failures, for the last lines.
 failures=()
@@ -357,15 +359,14 @@ build_for_tests() {
     $sanitize || touch -r "$built" "$test_output/.rxe-built"
 }
 
-# Runs the parts in parallel, after those of Ratis.
+# Runs the parts in parallel, the long ones first.
 test_in_parts() {
     local other other_bed
     # More options for the guests of a part, and for Maven.
     local -a run_options=() part_options=()
-    # Their leaders are elected within 300 ms, so nothing else runs next to them.
     ! wants ratis || start_ratis_parts ratis "ratis & !ratis-suite"
     ! wants ratis-suite || start_ratis_parts ratis-suite ratis-suite
-    end_parts
+    ! wants bed || start_booting_parts bed
     ! wants library || start_library_parts
     ! wants checks || start_part checks "format of the sources, and Javadoc" \
         mvn -B -ntp spotless:check@format javadoc:javadoc-no-fork@javadoc-check
@@ -382,7 +383,7 @@ test_in_parts() {
         fi
         part_options=()
     fi
-    for other in power-cuts consumers hosts bed; do
+    for other in power-cuts consumers hosts; do
         ! wants "$other" || start_booting_parts "$other"
     done
     if wants consumers; then
@@ -541,8 +542,8 @@ start_whole_guest_part() {
     local name=$2
     local -a executions=("${device_executions[@]}" newer-jdk-tests)
     [[ $1 == "$row" ]] || name=$1
-    # Tests that start processes take minutes under this emulation.
-    ! is_foreign "$1" || executions=(device-tests)
+    # Tests that start processes take minutes under this emulation, and show a sanitizer nothing that the others do not.
+    ! is_foreign "$1" && ! $sanitize || executions=(device-tests)
     start_guest_part "$name" "$1" "$2" "any() | none()" "${executions[@]}"
     if ! $sanitize && ! is_foreign "$1"; then
         start_project_part apps "$name-apps" "$1" "$2" "any() | none()"
@@ -570,6 +571,7 @@ start_guest_part() {
         return
     fi
     make_guest_java "$name" "$guest_row" "$guest_bed"
+    [[ $guest_bed != uml ]] || options+=("${two_at_a_time[@]}")
     if is_foreign "$guest_row"; then
         if ! build_foreign_libraries "$test_parts/$name" >&2; then
             failures+=("device tests in the guest '$name': not run, because their libraries could not be built: see above")

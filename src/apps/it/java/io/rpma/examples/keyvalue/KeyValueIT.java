@@ -15,9 +15,12 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Processes of a store are killed at random moments: no acknowledged value is lost, and the others go on. */
 @Tag("processes")
+@Execution(ExecutionMode.SAME_THREAD) // six servers at once would delay each other's elections
 class KeyValueIT {
     private static final List<String> IDS = List.of("a", "b", "c");
 
