@@ -5,6 +5,8 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.rpma.bench.Bench;
+import io.rpma.support.Chart;
+import io.rpma.support.Cpu;
 import io.rpma.support.EndpointOptions;
 import io.rpma.support.Json;
 import java.io.IOException;
@@ -34,7 +36,7 @@ import picocli.CommandLine.Option;
 /** Measures the commit of commands by three servers, over RDMA and over Ratis's own transports, in turns. */
 @Command(
         name = "ratis",
-        description = "Measures Apache Ratis over RDMA, beside its transports over TCP, on the device of --address.")
+        description = "Measures Apache Ratis over RDMA and over its own transports on the device of --address.")
 public final class RatisSuite implements Callable<Integer> {
     private static final Logger RATIS = Logger.getLogger("org.apache.ratis");
     private static final OperatingSystemMXBean PROCESS =
@@ -59,7 +61,7 @@ public final class RatisSuite implements Callable<Integer> {
     private record Figures(
             Transport transport, boolean onDisk, int size, double p50, double p99, double rate, double cpu) {}
 
-    /** The report. */
+    /** The content of the file. */
     private record Report(List<Figures> medians) {}
 
     @Override
@@ -87,7 +89,18 @@ public final class RatisSuite implements Callable<Integer> {
         medians.forEach(RatisSuite::print);
         Files.createDirectories(Bench.OUTPUT);
         Files.writeString(Bench.OUTPUT.resolve("ratis.json"), Json.of(new Report(medians)));
+        draw(medians);
         return 0;
+    }
+
+    private static void draw(List<Figures> medians) throws IOException {
+        Chart chart =
+                Chart.bySize("Commit of a command by three servers", "size of the command", "microseconds, median");
+        for (Figures f : medians) {
+            String name = f.transport + (f.onDisk ? ", log on disk" : ", log in memory");
+            chart.add(new Chart.Curve(name, f.transport.ordinal(), f.onDisk), f.size, f.p50);
+        }
+        chart.write(Bench.OUTPUT.resolve("ratis.svg"), Cpu.description());
     }
 
     private Figures measure(RaftClient client, Transport transport, boolean onDisk, int size)

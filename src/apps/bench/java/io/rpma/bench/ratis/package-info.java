@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/** Measures Apache Ratis over RDMA beside its own transports over TCP. */
+/** Measures Apache Ratis over RDMA and over its own transports. */
 package io.rpma.bench.ratis;
