@@ -17,8 +17,8 @@ siw_tags="!($qemu_tags) & !($siw_lacks)"
 # made and after the build.
 groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 ratis ratis-suite images)
 declare -A group_seconds=(
-    [library]=500 [checks]=60 [soak]=400 [examples]=520 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
-    [aarch64]=80 [ratis]=180 [ratis-suite]=1200 [images]=7200
+    [library]=300 [checks]=30 [soak]=160 [examples]=400 [pmem]=300 [bed]=430 [hosts]=210 [consumers]=400 [power-cuts]=200
+    [aarch64]=80 [ratis]=150 [ratis-suite]=1200 [images]=7200
 )
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
@@ -186,11 +186,14 @@ missing_for_guest() {
 
 # Says what will run, what is made first, and about how long it takes.
 announce_tests() {
-    local group missing seconds=$build_seconds making=0 processors
+    local group missing seconds longest=0 sum=0 making=0 processors
     missing=$(for_each_guest missing_for_guest | sort -u)
     for group in "${wanted_groups[@]}"; do
-        seconds=$((seconds + group_seconds[$group]))
+        sum=$((sum + group_seconds[$group]))
+        ((group_seconds[$group] <= longest)) || longest=${group_seconds[$group]}
     done
+    # Groups wait half of their time, in which others run.
+    seconds=$((build_seconds + (sum / 2 > longest ? sum / 2 : longest)))
     ! $all_rows || seconds=$((seconds * 3))
     for group in $(cut -d ' ' -f 1 <<<"$missing"); do
         making=$((making + making_seconds[$group]))
@@ -368,9 +371,6 @@ test_in_parts() {
     ! wants ratis-suite || start_ratis_parts ratis-suite ratis-suite
     ! wants bed || start_booting_parts bed
     ! wants library || start_library_parts
-    ! wants checks || start_part checks "format of the sources, and Javadoc" \
-        mvn -B -ntp spotless:check@format javadoc:javadoc-no-fork@javadoc-check
-    ! wants soak || start_soak_parts
     if wants examples; then
         part_options=("-Dit.wanted=processes & !library")
         start_project_part apps examples "$row" "$(booting_bed examples)" "!($qemu_tags)"
@@ -383,9 +383,17 @@ test_in_parts() {
         fi
         part_options=()
     fi
-    for other in power-cuts consumers hosts; do
+    ! wants consumers || start_booting_parts consumers
+    if wants pmem; then
+        run_options=(--cpus 1)
+        part_options=("-Dit.wanted=any() | none()" "${one_at_a_time[@]}")
+        start_project_part apps pmem "$row" "$(qemu_bed)" "$pmem_tags"
+        run_options=() part_options=()
+    fi
+    for other in hosts power-cuts; do
         ! wants "$other" || start_booting_parts "$other"
     done
+    ! wants soak || start_soak_parts
     if wants consumers; then
         start_part packaging "forms of applications on the stand-in" \
             mvn -o -B -ntp surefire:test@stand-in "-Dstand-in.groups=stand-in & consumers"
@@ -395,12 +403,8 @@ test_in_parts() {
         start_guest_part documents "$row" "$(booting_bed consumers)" "any() | none()" process-tests
         part_options=()
     fi
-    if wants pmem; then
-        run_options=(--cpus 1)
-        part_options=("-Dit.wanted=any() | none()" "${one_at_a_time[@]}")
-        start_project_part apps pmem "$row" "$(qemu_bed)" "$pmem_tags"
-        run_options=() part_options=()
-    fi
+    ! wants checks || start_part checks "format of the sources, and Javadoc" \
+        mvn -B -ntp spotless:check@format javadoc:javadoc-no-fork@javadoc-check
     for other in "${other_rows[@]}"; do
         if is_foreign "$other" && ! $all_rows; then
             run_options=(--cpus 1)
