@@ -94,7 +94,7 @@ public final class Cost implements Callable<Integer> {
             new Operation("poolTakeGiveBack", POOL_NANOS),
             new Operation("poolOf4", POOL_NANOS));
 
-    @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
+    @Option(names = "--quick", description = "Measure for half a minute, with more noise.")
     private boolean quick;
 
     @Spec
@@ -102,7 +102,7 @@ public final class Cost implements Callable<Integer> {
 
     /** The extent of the measurement. A round takes {@code samples} samples of each operation in each program. */
     private enum Effort {
-        QUICK(1, 2, 100, Duration.ofSeconds(15)),
+        QUICK(1, 2, 40, Duration.ofSeconds(5)),
         FULL(5, 5, 300, Duration.ofMinutes(5));
 
         private final int rounds;

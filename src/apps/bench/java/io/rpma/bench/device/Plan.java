@@ -149,7 +149,7 @@ record Plan(
                 List.of(new Registration(MIB, 1), new Registration(16 * MIB, 1)),
                 2000,
                 3,
-                Duration.ofSeconds(30));
+                Duration.ofSeconds(10));
     }
 
     /**
