@@ -30,7 +30,7 @@ public final class LocaleProgram {
     /** Prints the errno and the messages of each failure, without the arguments of functions. */
     public static void main(String[] arguments) throws Exception {
         print(() -> RpmaDevice.local("127.0.0.1"));
-        print(() -> RpmaMemory.map(Path.of("/proc/version"), 1));
+        print(() -> RpmaMemory.map(Path.of("/proc/self/comm"), 1));
         try (StandIn standIn = StandIn.open();
                 Pair pair = Pair.connect();
                 RpmaMemory memory = RpmaMemory.allocate(1)) {
