@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Crashes of QEMU's emulation: the signs of a state that a processor can't have, in what a kernel or a JVM prints when it crashes.
-#
-# docs/testing.md describes the crashes. Only a guest of QEMU with emulation can have them.
+# Only a guest of QEMU with emulation can have them:
+# - In a dump of a kernel or a JVM, EFLAGS has a bit that is always 0, or lacks bit 1.
+# - A JVM ends by a general protection fault at an instruction that accesses no memory, such as xor %eax,%eax.
+# - A JVM ends by SIGILL two bytes into a Java method, where HotSpot has just written a jump and QEMU executed a part of the old
+#   instruction.
 
 # Prints the first EFLAGS of a dump that no processor has, or fails: bits 3, 5, 15 and 22 to 31 are always 0, and bit 1 is 1.
 # $1: the file with the dump, $2: what is before the 8 last digits of EFLAGS, as an expression of grep.

@@ -38,7 +38,7 @@ ratis=(-f src/ratis/pom.xml)
 project=()
 # In a guest with one processor, many processes at the same time take more of it than the same processes one after the other,
 # but a few tests wait for half a minute.
-one_at_a_time=(-Dtest.parallelism=1)
+one_at_a_time=(-Dtest.parallel=junit.jupiter.execution.parallel.enabled=false)
 two_at_a_time=(-Dtest.parallelism=2)
 
 # Descriptions of the failures, for the last lines.
@@ -367,10 +367,10 @@ test_in_parts() {
     local other other_bed
     # More options for the guests of a part, and for Maven.
     local -a run_options=() part_options=()
+    ! wants library || start_library_parts
     ! wants ratis || start_ratis_parts ratis "ratis & !ratis-suite"
     ! wants ratis-suite || start_ratis_parts ratis-suite ratis-suite
     ! wants bed || start_booting_parts bed
-    ! wants library || start_library_parts
     if wants examples; then
         part_options=("-Dit.wanted=processes & !library")
         start_project_part apps examples "$row" "$(booting_bed examples)" "!($qemu_tags)"
@@ -546,7 +546,8 @@ start_whole_guest_part() {
     local name=$2
     local -a executions=("${device_executions[@]}" newer-jdk-tests)
     [[ $1 == "$row" ]] || name=$1
-    # Tests that start processes take minutes under this emulation, and show a sanitizer nothing that the others do not.
+    # Tests that start processes take minutes under this emulation. They and those with a newer JDK call the same C code, which is
+    # all that a sanitizer sees.
     ! is_foreign "$1" && ! $sanitize || executions=(device-tests)
     start_guest_part "$name" "$1" "$2" "any() | none()" "${executions[@]}"
     if ! $sanitize && ! is_foreign "$1"; then

@@ -15,9 +15,11 @@ final class ClientSamples {
 
     /** The result is complete when the bytes are in the memory of the server. */
     static CompletableFuture<Void> store(LoopClient client, RpmaMrLocal local, long offset, long length) {
-        client.post((conn, remote, context) -> conn.write(remote, offset, local, offset, length, ALWAYS, context));
-        return client.post((conn, remote, context) ->
+        CompletableFuture<Void> written = client.post(
+                (conn, remote, context) -> conn.write(remote, offset, local, offset, length, ALWAYS, context));
+        CompletableFuture<Void> flushed = client.post((conn, remote, context) ->
                 conn.flush(remote, offset, length, RpmaFlushType.VISIBILITY, ALWAYS, context));
+        return CompletableFuture.allOf(written, flushed);
     }
 
     /** Returns when the bytes are in the memory of the server. */

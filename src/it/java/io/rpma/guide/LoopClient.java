@@ -6,6 +6,7 @@ import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaException;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaPeer;
 import java.io.IOException;
@@ -37,11 +38,11 @@ final class LoopClient {
     private long contexts;
     private IOException failure;
 
-    private LoopClient(RpmaEventLoop loop, Executor closer, RpmaConn conn) {
+    private LoopClient(RpmaEventLoop loop, Executor closer, RpmaConn conn, RpmaMrRemote remote) {
         this.loop = loop;
         this.closer = closer;
         this.conn = conn;
-        remote = RpmaMrRemote.fromDescriptor(conn.getPrivateData());
+        this.remote = remote;
     }
 
     /** Blocks, so don't call it in the thread of the loop. */
@@ -50,17 +51,27 @@ final class LoopClient {
         // one more for the check of the server
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(DEPTH + 1).setCqSize(DEPTH + 1)) {
             RpmaConn conn = RpmaConnReq.create(peer, server, port, cfg).connect(10, TimeUnit.SECONDS);
-            boolean served = false;
+            RpmaMrRemote remote = null;
+            boolean made = false;
             try {
-                LoopClient client = new LoopClient(loop, closer, conn);
-                client.serve();
-                served = true;
+                remote = RpmaMrRemote.fromDescriptor(conn.getPrivateData());
+                LoopClient client = new LoopClient(loop, closer, conn, remote);
+                loop.execute(client::begin);
+                made = true;
                 return client;
             } finally {
-                if (!served) {
-                    conn.close();
+                if (!made) {
+                    close(conn, remote);
                 }
             }
+        }
+    }
+
+    private void begin() {
+        try {
+            serve();
+        } catch (RpmaException | IllegalStateException e) {
+            end(e.getMessage());
         }
     }
 
@@ -111,7 +122,14 @@ final class LoopClient {
         postWaiting();
     }
 
-    /** The result is complete when the connection is closed. */
+    private static void close(RpmaConn conn, RpmaMrRemote remote) {
+        try (remote;
+                conn) {
+            // the connection first
+        }
+    }
+
+    /** The result is complete when the connection is closed. Until then, the loop must run. */
     CompletableFuture<Void> close() {
         loop.execute(() -> end("closed"));
         return closed;
@@ -124,8 +142,7 @@ final class LoopClient {
             List<CompletableFuture<Void>> lost = List.copyOf(pending.values());
             closer.execute(() -> {
                 try {
-                    conn.close();
-                    remote.close();
+                    close(conn, remote);
                 } finally {
                     lost.forEach(result -> result.completeExceptionally(failure));
                     closed.complete(null);

@@ -391,6 +391,10 @@ class SamplesIT {
             assertArrived(BLOCKS * ThroughputSamples.BLOCK);
 
             assertFails(ClientSamples.store(client, regions.local, -1, 8), IndexOutOfBoundsException.class);
+            // only the write fails
+            RpmaMrLocal closed = peer.register(regions.localMemory, RpmaMrUsage.WRITE_SRC);
+            closed.close();
+            assertFails(ClientSamples.store(client, closed, 0, 8), IllegalStateException.class);
             ((RpmaConn) accepting.result()).close();
             // before or after the client knows that its server is lost
             assertFails(ClientSamples.store(client, regions.local, 0, 8), IOException.class);
