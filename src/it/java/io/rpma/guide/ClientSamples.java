@@ -31,4 +31,19 @@ final class ClientSamples {
             ReconnectingClient.await(conn);
         });
     }
+
+    /** Connects again also while the client has nothing to do, until the thread is interrupted. */
+    static void watch(ReconnectingClient client) throws InterruptedException {
+        while (true) {
+            try {
+                client.run((conn, remote) -> {
+                    conn.write(ALWAYS, 3);
+                    ReconnectingClient.await(conn);
+                });
+            } catch (IOException e) {
+                System.err.println(e.getMessage());
+            }
+            Thread.sleep(1000);
+        }
+    }
 }

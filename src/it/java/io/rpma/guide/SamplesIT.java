@@ -431,6 +431,24 @@ class SamplesIT {
     }
 
     @Test
+    void aWatchedClientConnectsAgainWithoutWork() throws Exception {
+        int port = TestDevice.port();
+        try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+                ReconnectingClient client =
+                        new ReconnectingClient(peer, TestDevice.address(), port, (conn, remote) -> {})) {
+            Blocked watching = new Blocked(() -> {
+                ClientSamples.watch(client);
+                return null;
+            });
+            for (int life = 0; life < 2; life++) {
+                ep.nextConnReq(null).connect(regions.target.getDescriptor()).close();
+            }
+            watching.interrupt();
+            assertThat(watching.failure()).isInstanceOf(InterruptedException.class);
+        }
+    }
+
+    @Test
     void aClientReportsAServerThatIsNone() throws Exception {
         int port = TestDevice.port();
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
