@@ -81,7 +81,7 @@ public final class Counter {
                     .privateData());
             try (RpmaMemory memory = RpmaMemory.allocate(Long.BYTES);
                     RdmaMr previous = RdmaMr.regMsgs(id, memory)) {
-                qp.postFetchAndAdd(previous, 0, RdmaQp.F_SIGNALED, offer.getLong(), offer.getInt(), 1, 1);
+                qp.postFetchAndAdd(previous, 0, RdmaQp.F_SIGNALED, offer.getLong(), offer.getInt(), 1, 7);
                 await(qp);
                 byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
                 RdmaInlineData message = RdmaInlineData.create(NAME);
