@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -208,8 +209,10 @@ class GuideTest {
     private static Set<String> anchors(Path page) throws IOException {
         Set<String> anchors = new HashSet<>();
         for (MatchResult heading : HEADING.matcher(withoutCode(page)).results().collect(Collectors.toList())) {
-            String anchor =
-                    heading.group(1).toLowerCase().replaceAll("[^\\w\\- ]", "").replace(' ', '-');
+            String anchor = heading.group(1)
+                    .toLowerCase(Locale.ROOT)
+                    .replaceAll("[^\\w\\- ]", "")
+                    .replace(' ', '-');
             for (int number = 0; !anchors.add(number == 0 ? anchor : anchor + "-" + number); number++) {}
         }
         return anchors;

@@ -52,6 +52,16 @@ class LoadingTest {
         return Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses());
     }
 
+    /** Copies the library and its program, because the directory of this project can have any letters. */
+    private Path[] copies() throws IOException {
+        Path program = Path.of(LoadProgram.class.getName().replace('.', '/') + ".class");
+        Path classes = directory.resolve("classes");
+        Files.createDirectories(classes.resolve(program).getParent());
+        Files.copy(Jvm.testClasses().resolve(program), classes.resolve(program));
+        Path jar = Files.copy(Jvm.libraryJar(), directory.resolve("library.jar"));
+        return new Path[] {jar, classes};
+    }
+
     /**
      * Without the sanitizer, which would report that the C library leaks memory when it refuses a file that is no shim.
      */
@@ -331,13 +341,14 @@ class LoadingTest {
     void aDirectoryWithLettersThatTheLocaleLacks() throws Exception {
         Path named = Files.createDirectory(directory.resolve("\u00e4"));
         Path link = Files.createSymbolicLink(directory.resolve("link"), named);
+        Path[] copies = copies();
         for (String option : List.of(
                 "-Djava.io.tmpdir=" + named,
                 "-Djava.io.tmpdir=" + link,
                 "-Dio.rpma.library=" + named.resolve("librpma-java.so"),
                 "-Dio.rpma.librpma=" + named.resolve("librpma.so.0"))) {
             assertFails(
-                    load(jvm().environment("LC_ALL", "C").options(option)),
+                    load(Jvm.onClassPath(copies).environment("LC_ALL", "C").options(option)),
                     option.split("=")[0] + " has letters that the locale of this process lacks (",
                     "start Java in a locale with UTF-8, for example with LC_ALL=C.UTF-8\n");
         }
