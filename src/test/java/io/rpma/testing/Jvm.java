@@ -127,8 +127,13 @@ public final class Jvm {
      * effect.
      */
     public static Jvm ofTools() {
+        return ofTools(toolsJar());
+    }
+
+    /** A command of the tools in another place. */
+    public static Jvm ofTools(Path jar) {
         Jvm jvm = new Jvm().under("env", "--default-signal");
-        jvm.program.addAll(List.of("-jar", toolsJar().toString()));
+        jvm.program.addAll(List.of("-jar", jar.toString()));
         return jvm;
     }
 

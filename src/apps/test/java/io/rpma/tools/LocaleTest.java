@@ -20,14 +20,18 @@ class LocaleTest {
 
     private Path file;
 
+    /** A copy, because the directory of this project can have any letters. */
+    private Path jar;
+
     @BeforeEach
     void create() throws Exception {
+        jar = Files.copy(Jvm.toolsJar(), directory.resolve("tools.jar"));
         file = Files.writeString(
                 Files.createDirectory(directory.resolve("\u00e4")).resolve("file"), "text");
     }
 
-    private static Jvm tools() {
-        return Jvm.ofTools().environment("LC_ALL", "C").environment("RPMA_CACHE", "");
+    private Jvm tools() {
+        return Jvm.ofTools(jar).environment("LC_ALL", "C").environment("RPMA_CACHE", "");
     }
 
     private static void assertFails(Jvm tools, String message, String... words) throws Exception {
